@@ -17,7 +17,8 @@ from scrapy_rep.directives.ai import origin_of
 from scrapy_rep.gate.site_files import sitemaps_of
 from scrapy_rep.pacing.requested_delays import requested_delays
 from scrapy_rep.protocol import Access, Origin, access, product_token, split_url
-from scrapy_rep.protocol.access import is_html, without_viewer
+from scrapy_rep.protocol.access import without_viewer
+from scrapy_rep.protocol.body_kind import body_kind
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness, retry_after
 from scrapy_rep.protocol.path_pattern import canonical, path_of
 from scrapy_rep.robots.parser import RepRobotParser
@@ -82,7 +83,7 @@ def fetched(data: bytes) -> None:
     """Whatever a server answers means one access, a lifetime within the bounds, and a wait or none."""
     body, field = parts(data, 2)
     assert all(access(status, body) in Access for status in _STATUSES)
-    is_html(body)
+    body_kind(body)
     assert len(without_viewer(body)) <= len(body)
     wait = retry_after(field, _NOW)
     assert wait is None or 0 <= wait < 1e12

@@ -20,7 +20,7 @@ from pyarrow import types as is_
 
 from scrapy_rep.tools.files import PARQUET, binary_kind_at, files_in, wrong_place
 
-from .row import COLUMNS, LINTED, ColumnType, Row
+from .row import ADDED, COLUMNS, LINTED, ColumnType, Row
 
 __all__ = [
     "LIGHT_ROWS", "ROWS", "batch", "batches", "rows_in", "schema_of", "write_parquet",
@@ -168,7 +168,7 @@ def _schema_in(schema: pa.Schema) -> pa.Schema:
     """Those of the columns of `ROWS` that *schema* has. Raises ``ValueError``."""
     for wanted in ROWS:
         if schema.get_field_index(wanted.name) < 0:
-            if wanted.name in LINTED:
+            if wanted.name in (*LINTED, *ADDED):
                 continue
             raise ValueError(f"no column {wanted.name}, or more than one")
         found = schema.field(wanted.name).type

@@ -12,7 +12,9 @@ from typing import Final, NamedTuple
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol.access import HEADERS, TRUNCATED, Answer, headers_read, read
 
-_STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d+)?[ \t]+(\d{3})(?=[ \t\r\n])")
+# As Chromium reads it: at most four octets, any version in any case, digits. A tab is a space: RFC 9112 section 4.
+_STATUS: Final = re.compile(rb"[\s\S]{0,4}?http[^ \t\r\n]*[ \t]*(\d{0,9})", re.IGNORECASE)
+_NO_NUMBER: Final = 200  # of a status line, for Chromium
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
 _NAMES: Final = "|".join(["location", "content-length", "transfer-encoding", *HEADERS]).encode()
 _FIELD: Final = re.compile(rb"^(%s)[ \t]*:[ \t]*([^\r\n]*)" % _NAMES, re.IGNORECASE | re.MULTILINE)
@@ -36,10 +38,10 @@ def http_message(octets: bytes, most: int, truncated: str = "") -> HttpMessage |
 
     *truncated* says why the archive has not all of it; "length" is the limit of a crawler, and no failure.
     """
-    status, end = _STATUS.match(octets), _HEAD_END.search(octets)
-    while status and end and status[1].startswith(b"1"):  # "100 Continue" comes before the response
+    status, end = _head(octets)
+    while status and end and 100 <= _number(status) < 200:  # "100 Continue" comes before the response
         octets = octets[end.end() :]
-        status, end = _STATUS.match(octets), _HEAD_END.search(octets)
+        status, end = _head(octets)
     if not status or not end:
         return None
     found = _FIELD.findall(octets, status.end(), end.start())
@@ -57,7 +59,7 @@ def http_message(octets: bytes, most: int, truncated: str = "") -> HttpMessage |
         damage = TRUNCATED
     headers = headers_read(pairs)
     headers["content-encoding"] = ",".join([headers.get("content-encoding", ""), *transfer])
-    answer = Answer(int(status[1]), headers, body, damage, is_stopped, may_be_undone=True)
+    answer = Answer(_number(status), headers, body, damage, is_stopped, may_be_undone=True)
     reading = read(answer, limit=most, decoders=decoders())
     if 300 <= answer.status < 500:  # nobody looks at it
         return HttpMessage(answer.status, location or None, body[:most], reading.problem)
@@ -69,6 +71,16 @@ def _length(pairs: list[tuple[str, str]]) -> int:
     said = dict(pairs)
     length = said.get("content-length", "")
     return int(length[:12]) if length.isdecimal() and "content-encoding" not in said else 0
+
+
+def _head(octets: bytes) -> tuple[re.Match[bytes] | None, re.Match[bytes] | None]:
+    """The start of the status line in *octets*, and the end of the head."""
+    status = _STATUS.match(octets)
+    return status, _HEAD_END.search(octets, status.end()) if status else None
+
+
+def _number(status: re.Match[bytes]) -> int:
+    return int(status[1] or _NO_NUMBER)
 
 
 def _text(value: bytes) -> str:

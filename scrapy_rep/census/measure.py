@@ -18,7 +18,7 @@ from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.terms import is_url
 from scrapy_rep.directives.vocabulary import Answer, Signal, answers
 from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
-from scrapy_rep.protocol.access import is_html
+from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from scrapy_rep.protocol.other_records import extensions, seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.reader import Line, groups_in, lines_in
@@ -50,13 +50,14 @@ def measure(
     *light* leaves out the linter and the sketch.
     """
     body = capture.body or b""
-    robotstxt, is_page = parse(body, dialect, limit=limit), is_html(body)
+    robotstxt, kind = parse(body, dialect, limit=limit), body_kind(body)
     lines = [*lines_in(robotstxt.body, dialect)]
     groups = [*groups_in(lines, dialect.closing_kinds)]
     values = _values(lines)
-    signals = {} if is_page else _signals(values)
+    signals = _signals(values)
     row = {
-        "is_html": is_page,
+        "is_html": kind is BodyKind.HTML,
+        "instead": None if kind.is_robots_txt else str(kind),
         "bytes": len(body),
         "sha256": sha256(body).hexdigest(),
         **_line_figures(body, sum(len(found) for kind, found in values.items() if kind is not Kind.UNKNOWN)),
@@ -70,7 +71,9 @@ def measure(
         "ai_answers": _answers(robotstxt, signals),
     }
     if not light:
-        row |= _linted(capture, body, dialect, limit) | {"sketch": "" if is_page else sketch(_records(lines))}
+        row |= _linted(capture, body, dialect, limit) | {
+            "sketch": sketch(_records(lines)) if kind.is_robots_txt else ""
+        }
     return row
 
 
@@ -103,12 +106,12 @@ def _linted(capture: Capture, body: bytes, dialect: Dialect, limit: int) -> dict
 
 def _line_figures(body: bytes, known: int) -> dict[str, Any]:
     """The numbers of lines, of which so many are *known* records."""
-    lines = body[bom_length(body) :].splitlines()
+    lines = [line.strip() for line in body[bom_length(body) :].splitlines()]
+    blank = lines.count(b"")
     if b"\0" in body:  # which ends a line, as for the parser
         lines = [line.partition(b"\0")[0] for line in lines]
-    lines = [line.strip() for line in lines]
     with_comment = [line for line in lines if b"#" in line] if b"#" in body else []
-    blank, comments = lines.count(b""), sum(line.startswith(b"#") for line in with_comment)
+    comments = sum(line.startswith(b"#") for line in with_comment)
     unread = len(lines) - blank - comments - known
     return {
         "lines": len(lines),

@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 from .restriction import ALL, OTHERS
 
 WITH_RULES, WITHOUT_RULES, EMPTY, HTML_PAGE = "with rules", "without rules", "empty", "an HTML page instead"
+SOMETHING_ELSE: Final = "something else instead"
 NO_FILE, UNREACHABLE, REDIRECTED = "no robots.txt", "unreachable", "redirected elsewhere"
-KINDS: Final = (WITH_RULES, WITHOUT_RULES, EMPTY, HTML_PAGE, NO_FILE, UNREACHABLE, REDIRECTED)
+KINDS: Final = (WITH_RULES, WITHOUT_RULES, EMPTY, HTML_PAGE, SOMETHING_ELSE, NO_FILE, UNREACHABLE, REDIRECTED)
 """What a site serves when asked for its robots.txt."""
 
 REDIRECT: Final = "redirected"
@@ -62,6 +63,10 @@ class Row:
     fetched_at: datetime | None = _column("when the response was captured, UTC")
     file: str | None = _column("where the body is saved, relative to the folder of the survey")
     is_html: bool = _column("whether the body is an HTML page instead of a robots.txt", default=False)
+    instead: str | None = _column(
+        "what the body is instead of a robots.txt: `html`, `xml`, `json`, `utf-16`, `binary` or another `text`;"
+        " null for a robots.txt"
+    )
     bytes: int = _column("octets of the body", 0)
     sha256: str | None = _column("SHA-256 of the body, in hexadecimal digits")
     lines: int = _column("lines", 0)
@@ -142,8 +147,8 @@ class Row:
 
     @property
     def has_file(self) -> bool:
-        """Whether the site has a robots.txt; an HTML page is none."""
-        return self.access == "successful" and self.problem is None and not self.is_html
+        """Whether the site has a robots.txt; an HTML page or an error text is none, although its rules hold."""
+        return self.access == "successful" and self.problem is None and not (self.is_html or self.instead)
 
     @property
     def kind(self) -> str:
@@ -154,9 +159,11 @@ class Row:
             return REDIRECTED if self.access == REDIRECT else NO_FILE
         if self.is_html:
             return HTML_PAGE
+        if self.instead:
+            return SOMETHING_ELSE
         if self.rules:
             return WITH_RULES
-        return WITHOUT_RULES if self.bytes else EMPTY
+        return EMPTY if self.lines == self.blank_lines else WITHOUT_RULES
 
     @property
     def reason(self) -> str:
@@ -200,6 +207,9 @@ class ColumnType(NamedTuple):
 
 TYPES: Final[dict[str, Any]] = get_type_hints(Row)
 """The types of the columns, in their order: plain values, and lists and maps of plain values."""
+
+ADDED: Final = ("instead",)
+"""The columns that rows of 1.0.0rc1 lack."""
 
 LINTED: Final = ("findings", "finding_lines", "sketch")
 """The columns that a light row leaves out."""

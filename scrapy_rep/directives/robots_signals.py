@@ -12,15 +12,19 @@
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import accumulate
 from operator import attrgetter
+from sys import getsizeof
 from typing import Final
 
 from scrapy_rep.protocol import Kind, Record, RobotsTxt, path_of
 from scrapy_rep.protocol.other_records import outside_groups
 from scrapy_rep.protocol.path_pattern import Pattern
+from scrapy_rep.protocol.records import kind_of
 
 from .structured_fields import Token, parse_dictionary
 from .terms import MAX_LICENSES, is_url
@@ -30,7 +34,15 @@ MAX_ITEMS: Final = 100
 """Items of one Content-Signal line that are read."""
 
 MAX_PATTERNS: Final = 1_000
-"""Patterns of one length that count when they match the same path; no honest file has as many."""
+"""Patterns with a wildcard that count, the first ones of a file; no honest file has as many."""
+
+_MAX_PIECES: Final = 4_000  # between the wildcards of these
+_MAX_SAID: Final = 32  # statements of one path: those with a category come first, and there are fewer
+_MAX_KEPT: Final = 512  # statements of paths that URLs had
+_LEAST_STATEMENT: Final = 16  # octets of a text for each statement in it, about
+_OCTETS_OF_STATEMENT: Final = 320
+_OCTETS_OF_PATTERN: Final = 160
+_NOTHING_NEW: Final = 2**32 - 1  # in place of a text: of a rule that repeats others
 
 AI_TRAINING: Final = {b"disallowaitraining": False, b"allowaitraining": True}
 """The keys of the rules about training, in lower case, and whether they allow it."""
@@ -99,41 +111,118 @@ class PathRules:
     the length is the number of octets of the encoded path (attach-05, "Content-Usage Rule Semantics"). Rules with
     identical paths all apply. Different patterns may be equally long and match the same URL, which the draft does
     not mention: neither is the longer one, so both apply. An absent path has length 0.
+
+    A file may have 25,000 rules, so a rule is no object but a place in three arrays, in the order of the hashes of
+    their patterns: 16 octets. For a URL the lengths that paths have are tried, the longest first, however many
+    paths there are; and of patterns with a wildcard each, of which the first `MAX_PATTERNS` of a file count.
     """
 
-    __slots__ = ("_by_length", "_read", "_records", "_statements")
+    __slots__ = (
+        "_hashes",
+        "_kept",
+        "_lengths",
+        "_lines",
+        "_read",
+        "_said",
+        "_text_ends",
+        "_text_of",
+        "_texts",
+        "_wild",
+    )
 
     def __init__(
         self, rules: Iterable[tuple[bytes, Record]], read: Callable[[Record], Iterable[Statement]]
     ) -> None:
-        self._read = read
-        self._records: dict[Pattern, dict[object, Record]] = {}  # a repetition says nothing new
-        self._statements: dict[Pattern, tuple[Statement, ...]] = {}
+        hashes, lines, text_of = array("q"), array("I"), array("I")
+        texts: dict[bytes, int] = {}  # thousands of rules say the same
+        lengths: set[int] = set()
+        wild: dict[Pattern, None] = {}
+        pieces = 0
         for path, record in rules:
-            self._records.setdefault(_pattern(path), {}).setdefault((record.key, record.value), record)
-        longest_first = sorted(self._records, key=_length, reverse=True)
-        self._by_length = [[*patterns] for _, patterns in groupby(longest_first, _length)]
+            pattern = _pattern(path)
+            if len(pattern.pieces) > 1 and pattern not in wild:
+                pieces += len(pattern.pieces)
+                if len(wild) >= MAX_PATTERNS or pieces > _MAX_PIECES:
+                    continue
+                wild[pattern] = None
+            elif len(pattern.pieces) == 1 and not pattern.anchored:
+                lengths.add(len(pattern.pieces[0]))
+            hashes.append(_hash(pattern))
+            lines.append(record.line)
+            text_of.append(texts.setdefault(record.key + b":" + record.value, len(texts)))
+        order = sorted(range(len(hashes)), key=hashes.__getitem__)
+        self._hashes = array("q", (hashes[at] for at in order))
+        self._lines = array("I", (lines[at] for at in order))
+        self._text_of = array("I", (text_of[at] for at in order))
+        self._texts, self._text_ends = b"".join(texts), array("I", accumulate(map(len, texts), initial=0))
+        self._lengths = array("I", sorted(lengths, reverse=True))
+        self._wild = sorted(wild, key=_length, reverse=True)
+        self._read = read
+        self._said: dict[int, tuple[Statement, ...]] = {}  # by the hash of the pattern
+        self._kept = 0  # statements in it
 
     def __bool__(self) -> bool:
-        return bool(self._records)
+        return bool(self._hashes)
+
+    @property
+    def octets(self) -> int:
+        """About the memory that this takes, with the statements that it may come to keep."""
+        arrays = (self._hashes, self._lines, self._text_of, self._text_ends, self._lengths)
+        wild = sum(_OCTETS_OF_PATTERN + sum(map(getsizeof, pattern.pieces)) for pattern in self._wild)
+        statements = min(_MAX_KEPT, len(self._hashes) + len(self._texts) // _LEAST_STATEMENT)
+        return sum(map(getsizeof, arrays)) + len(self._texts) + wild + _OCTETS_OF_STATEMENT * statements
 
     def statements(self, path: bytes) -> tuple[Statement, ...]:
         """Return the statements for *path*, an answer of `path_of`."""
-        for patterns in self._by_length:
-            found = [pattern for pattern in patterns if pattern.matches(path)]
-            if len(found) == 1:
-                return self._of(found[0])
-            if found:
-                return without_repetitions(one for pattern in found[:MAX_PATTERNS] for one in self._of(pattern))
-        return ()
+        longest, found = -1, list[int]()
+        for pattern in self._wild:
+            if pattern.specificity < longest:
+                break
+            if pattern.matches(path):
+                longest = pattern.specificity
+                found.append(_hash(pattern))
+        if self._has(whole := hash((path, True))) and len(path) + 1 >= longest:
+            longest, found = len(path) + 1, [whole, *(found if len(path) + 1 == longest else ())]
+        for length in self._lengths:
+            if length < longest:
+                break
+            if length <= len(path) and self._has(start := hash((path[:length], False))):
+                found = [start, *(found if length == longest else ())]
+                break
+        if len(found) == 1:
+            return self._of(found[0])
+        said = (one for each in found for one in self._of(each))
+        return without_repetitions(sorted(said, key=attrgetter("line")))
 
-    def _of(self, pattern: Pattern) -> tuple[Statement, ...]:
-        if pattern not in self._statements:
-            records = self._records[pattern].values()
-            self._statements[pattern] = without_repetitions(
-                one for record in records for one in self._read(record)
-            )
-        return self._statements[pattern]
+    def _has(self, pattern: int) -> bool:
+        at = bisect_left(self._hashes, pattern)
+        return at < len(self._hashes) and self._hashes[at] == pattern
+
+    def _of(self, pattern: int) -> tuple[Statement, ...]:
+        """The statements of all rules with the *pattern* of this hash."""
+        found = self._said.get(pattern)
+        if found is None:
+            places = range(bisect_left(self._hashes, pattern), bisect_right(self._hashes, pattern))
+            first = {self._text_of[at]: at for at in reversed(places)}  # a repetition says nothing new
+            said = (one for at in reversed(first.values()) for one in self._read_at(at))
+            found = without_repetitions(said)[:_MAX_SAID]
+            lines = {one.line for one in found}
+            for at in places:  # so that the next time it costs no more than what it says
+                if self._lines[at] not in lines:
+                    self._text_of[at] = _NOTHING_NEW
+            if self._kept + len(found) > _MAX_KEPT:
+                self._said.clear()
+                self._kept = 0
+            self._said[pattern] = found
+            self._kept += len(found)
+        return found
+
+    def _read_at(self, at: int) -> Iterable[Statement]:
+        number = self._text_of[at]
+        if number == _NOTHING_NEW:
+            return ()
+        key, _, value = self._texts[self._text_ends[number] : self._text_ends[number + 1]].partition(b":")
+        return self._read(Record(self._lines[at], kind_of(key), key, value))
 
 
 _length: Final = attrgetter("specificity")
@@ -143,6 +232,11 @@ def _pattern(path: bytes) -> Pattern:
     """The pattern of *path*, with the length that counts here: that of its encoded octets."""
     pattern = Pattern.of(path)
     return pattern._replace(specificity=sum(map(len, pattern.pieces)) + path.count(b"*") + pattern.anchored)
+
+
+def _hash(pattern: Pattern) -> int:
+    """What stands for *pattern*: of 64 bits, with a seed of its process, and so equal for no others."""
+    return hash(pattern if len(pattern.pieces) > 1 else (pattern.pieces[0], pattern.anchored))
 
 
 class RobotsSignals:
@@ -184,6 +278,12 @@ class RobotsSignals:
     def __bool__(self) -> bool:
         return bool(self._by_path or self._of_group or self.licenses)
 
+    @property
+    def octets(self) -> int:
+        """About the memory that this takes."""
+        known = _OCTETS_OF_STATEMENT * len(self._of_group) + sum(map(getsizeof, self.licenses))
+        return known + sum(rules.octets for rules in self._by_path)
+
     def statements(self, url: str) -> tuple[Statement, ...]:
         """Return the statements about *url*, which may be crawled: a forbidden one has no preferences."""
         if not self._by_path:
@@ -213,10 +313,11 @@ def _licenses_in(records: Iterable[Record]) -> tuple[str, ...]:
 
 def _usage_rules(records: Iterable[Record]) -> PathRules:
     def read(record: Record) -> Iterator[Statement]:
-        return _of_usage(split_usage(record.value)[1].decode("utf-8", "replace"), "robots.txt", record.line)
+        return _of_usage(record.value.decode("utf-8", "replace"), "robots.txt", record.line)
 
     usages = (record for record in records if record.kind is Kind.CONTENT_USAGE)
-    return PathRules(((split_usage(record.value)[0], record) for record in usages), read)
+    split = ((record, *split_usage(record.value)) for record in usages)
+    return PathRules(((path, record._replace(value=preference)) for record, path, preference in split), read)
 
 
 def _training_rules(robotstxt: RobotsTxt, token: str) -> PathRules:

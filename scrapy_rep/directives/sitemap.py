@@ -154,8 +154,9 @@ class Sitemap:
     """The sitemap in *body*, which was found at *url*; iterating over it reads it, once.
 
     ``kind`` is ``urlset``, ``sitemapindex``, ``rss``, ``feed`` or ``text``. What the entries are called is known
-    with ``kind``; ``errors`` counts the places that had to be passed over, and ``cut`` says what ended the reading
-    early: ``octets``, ``entries`` or ``errors``, empty for nothing.
+    with ``kind``; ``errors`` counts the places that had to be passed over. Once it is read, ``cut`` says why that
+    was not all of it: too many ``octets``, ``entries`` or ``errors``, or the ``end`` is missing; else empty.
+    ``is_empty`` says whether it has no entry.
 
     A ``loc`` that begins with a slash counts from *url*; whatever else is no URL is left as it is.
     """
@@ -165,6 +166,8 @@ class Sitemap:
         self.url = url
         self.errors = 0
         self.cut = ""
+        self.is_empty = False
+        self._is_torn = False  # as a gzip file
         texts = _texts(self._unpacked(body))
         head = ""
         for text in texts:
@@ -181,14 +184,23 @@ class Sitemap:
 
     def __iter__(self) -> Iterator[SitemapEntry]:
         entries = self._lines() if self.kind == "text" else self._elements()
-        for number, entry in enumerate(entries):
-            if number >= MOST_ENTRIES:
+        number = 0
+        for number, entry in enumerate(entries, start=1):
+            if number > MOST_ENTRIES:
                 self.cut = "entries"
                 return
             entry.loc = self._absolute(entry.loc)
             for link in entry.links:
                 link["href"] = self._absolute(link.get("href", ""))
             yield entry
+        self.is_empty = not number
+
+    @property
+    def problem(self) -> str:
+        """Why it was not read to its end, in words; empty when it was."""
+        if self.cut == "end":
+            return "the end is missing"
+        return self.cut and f"too many {self.cut}"
 
     def _absolute(self, url: str) -> str:
         try:
@@ -205,7 +217,7 @@ class Sitemap:
             pieces = self._bounded(chain([first], pieces))
             if not first.startswith(GZIP):
                 return pieces
-            pieces = _gunzip(pieces)
+            pieces = self._gunzip(pieces)
         return self._bounded(pieces)
 
     def _bounded(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -237,6 +249,8 @@ class Sitemap:
             if len(rest) > _LONGEST_TEXT:
                 rest = "#"  # as good as a comment
             yield from (line.strip(_BLANKS) for line in lines)
+        if self._is_torn:
+            self.cut = self.cut or "end"
         if not self.cut:
             yield rest.strip(_BLANKS)
 
@@ -245,9 +259,11 @@ class Sitemap:
         elements = _Elements(_ENTRIES[self.kind])
         names = b"|".join(name.encode() for name in elements.names)
         next_entry = re.compile(rb"<(?:[\w.-]+:)?(?:%s)(?=[\s/>])" % names)
+        end, has_end = re.compile(rb"</(?:[\w.-]+:)?%s\s*>" % self.kind.encode()), False
         parser: expat.XMLParserType | None = elements.parser()
         fed = 0  # octets that the parser got
         for piece in _repaired(self._texts):
+            has_end = has_end or bool(end.search(piece))
             view, at = memoryview(piece), 0
             while True:
                 if parser is None:
@@ -274,7 +290,33 @@ class Sitemap:
             if self.cut == "errors":
                 return
         elements.end_entry()
+        if not (has_end or self.cut):
+            self.cut = "end"
         yield from elements.taken()
+
+    def _gunzip(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """What *pieces* unpack to; what is damaged ends it. Members of one file follow each other (RFC 1952)."""
+        inflater, members = zlib.decompressobj(31), 1
+        for piece in pieces:
+            left = piece
+            while left or not inflater.eof:
+                try:
+                    octets = inflater.decompress(left, _PIECE)
+                except zlib.error:
+                    self._is_torn = True
+                    return
+                left = inflater.unconsumed_tail
+                if octets:
+                    yield octets
+                if inflater.eof:
+                    left = inflater.unused_data
+                    members += 1
+                    if not left.startswith(GZIP) or members > _MOST_MEMBERS:
+                        return
+                    inflater = zlib.decompressobj(31)
+                elif not left and not octets:
+                    break
+        self._is_torn = True
 
 
 def _start_of(pieces: Iterator[bytes]) -> bytes:
@@ -283,29 +325,6 @@ def _start_of(pieces: Iterator[bytes]) -> bytes:
     while len(start) < _TELLING and (piece := next(pieces, b"")):
         start += piece
     return start
-
-
-def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """What *pieces* unpack to; what is damaged ends it. Members of one file follow each other (RFC 1952)."""
-    inflater, members = zlib.decompressobj(31), 1
-    for piece in pieces:
-        left = piece
-        while left or not inflater.eof:
-            try:
-                octets = inflater.decompress(left, _PIECE)
-            except zlib.error:
-                return
-            left = inflater.unconsumed_tail
-            if octets:
-                yield octets
-            if inflater.eof:
-                left = inflater.unused_data
-                members += 1
-                if not left.startswith(GZIP) or members > _MOST_MEMBERS:
-                    return
-                inflater = zlib.decompressobj(31)
-            elif not left and not octets:
-                break
 
 
 def _texts(pieces: Iterator[bytes]) -> Iterator[str]:

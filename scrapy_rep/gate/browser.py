@@ -8,6 +8,7 @@ download handler may follow a redirect; one that Scrapy follows becomes a reques
 from __future__ import annotations
 
 import logging
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -171,9 +172,16 @@ def _page_left(request: Any) -> str | None:
         return None
 
 
+_URL: Final = re.compile(r"([^/?#]*//[^/?#]*)(/?)([^#]*)")
+
+
 def _key(url: str) -> str:
-    """*url* without what a browser adds or removes."""
-    return url.partition("#")[0].rstrip("/")
+    """*url* as a browser requests it: no fragment, no default port, a host in lower case, a slash behind it.
+
+    Every other octet counts: the project exempted ``/private``, and not ``/private/``.
+    """
+    found = _URL.match(url)
+    return f"{Origin.find(found[1]) or found[1]}/{found[3]}" if found else url
 
 
 class FinalUrl:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterator
 from logging import INFO, WARNING
@@ -13,7 +14,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_rep.clock import clock
 from scrapy_rep.policy.policy import SENT_ANYWAY, Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
-from scrapy_rep.protocol.access import is_html
+from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.log import Line, describe
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 IS_START: Final = "is_start_request"  # Scrapy's meta key
 
+# How nearly every robots.txt begins, which then is nothing else: comments, blank lines, and a User-agent line.
+_USUAL: Final = re.compile(rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*[ \t]*user-agent[ \t]*:", re.IGNORECASE)
 _NAMED: Final = 10  # origins, and exceptions, in the summary
 _SOON: Final = 14  # days before an exception expires, from which on each crawl says so
 _NAMED_RULES: Final = 5
@@ -97,7 +100,7 @@ class Report:
         self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
         self._forbidden, self._forbidden_starts = RuleCounts(), RuleCounts()
         self._reported, self.filtered = RuleCounts(), RuleCounts()
-        self._html_origins: list[Origin] = []  # the first ones
+        self._instead: dict[BodyKind, list[Origin]] = {}  # the first origins that send no robots.txt
         self._totals: Counter[str] = Counter()
 
     def passed(self, request: Request) -> None:
@@ -134,9 +137,9 @@ class Report:
             self._count_fetch(result)
         if robots.is_stale:
             self._inc("rep/stale_count")
-        if _is_html(robots) and not (known and _is_html(known)):
-            self._totals["html"] += 1
-            self._html_origins = [*self._html_origins, origin][:_NAMED]
+        if (kind := _instead(robots)) and not (known and _instead(known)):
+            self._totals[kind] += 1
+            self._instead[kind] = [*self._instead.get(kind, ()), origin][:_NAMED]
         if result is not None and result.warning and (known is None or known.entry.body != robots.entry.body):
             self._log.add(Line.ODD, "robots.txt of %s: %s", origin, result.warning)
         self._note_trial(origin)
@@ -164,8 +167,9 @@ class Report:
             inc(f"robotstxt/response_status_count/{result.status}")
         elif not isinstance(result.error, IgnoreRequest):
             inc(f"robotstxt/exception_count/{type(result.error)}")
-        if is_html(result.body) or not self._totals["rep/fetched_count"]:  # the first one makes the stat
-            inc("rep/html_count", int(is_html(result.body)))
+        is_html = not _USUAL.match(result.body) and body_kind(result.body) is BodyKind.HTML
+        if is_html or not self._totals["rep/fetched_count"]:  # the first one makes the stat
+            inc("rep/html_count", int(is_html))
         self._inc(f"rep/access/{result.access.value}")
         self._inc("rep/revalidated_count" if result.unchanged else "rep/fetched_count")
 
@@ -217,13 +221,13 @@ class Report:
             logger.log(level, text)
 
     def _summary(self) -> Iterator[tuple[int, str]]:
-        html = self._totals["html"]
         yield INFO, self._first_line()
-        if html:
-            more = f" and {html - _NAMED:,} more" if html > _NAMED else ""
-            serve, named = number_of(html, "origin serves", "origins serve"), map(str, self._html_origins)
-            why = "an HTML page instead of a robots.txt; it forbids nothing unless it contains rules"
-            yield WARNING, f"{serve} {why}: {', '.join(named)}{more}"
+        for kind, origins in self._instead.items():
+            number, named = self._totals[kind], map(str, origins)
+            serve = number_of(number, "origin serves", "origins serve")
+            more = f" and {number - _NAMED:,} more" if number > _NAMED else ""
+            why = "instead of a robots.txt; it forbids nothing unless it contains rules"
+            yield WARNING, f"{serve} {kind.instead} {why}: {', '.join(named)}{more}"
         for counts, one, many, why in (
             (self._reported, "request was", "requests were", "sent although robots.txt forbids it (mode report)"),
             (self.filtered, "link was", "links were", "not followed because robots.txt forbids them"),
@@ -315,5 +319,9 @@ class ExceptionReport:
             logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)
 
 
-def _is_html(robots: Robots) -> bool:
-    return robots.access is Access.SUCCESSFUL and is_html(robots.entry.body)
+def _instead(robots: Robots) -> BodyKind | None:
+    """What the body of *robots* is instead of a robots.txt."""
+    if robots.access is not Access.SUCCESSFUL or _USUAL.match(robots.entry.body):
+        return None
+    kind = body_kind(robots.entry.body)
+    return None if kind.is_robots_txt else kind

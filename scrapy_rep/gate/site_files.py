@@ -7,6 +7,8 @@ robots.txt file". The latter is said in robots.txt, tdmrep.json, ai.txt and lice
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +21,6 @@ from scrapy.utils.httpobj import urlparse_cached
 from w3lib.url import safe_url_string
 
 from scrapy_rep.directives.ai import AI_TXT, read_ai_txt
-from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.rsl import said_by_licenses
 from scrapy_rep.directives.sitemap import MOST_OCTETS
 from scrapy_rep.directives.terms import TDMREP
@@ -108,14 +109,16 @@ class CrossSubmits:
     """
 
     def __init__(self) -> None:
-        self._named: WeakKeyDictionary[RobotsTxt, frozenset[str]] = WeakKeyDictionary()
+        self._named: WeakKeyDictionary[RobotsTxt, array[int]] = WeakKeyDictionary()  # hashes of URLs
 
     def allow(self, request: Request, robots: Robots) -> bool:
         """Whether *robots*, which applies to *request*, names a sitemap that led to it."""
         named = self._named.get(robots.robotstxt)
         if named is None:
-            named = self._named[robots.robotstxt] = frozenset(sitemaps_of(robots).urls)
-        return not named.isdisjoint(request.meta[SITEMAP_CHAIN])
+            hashes = sorted(map(hash, sitemaps_of(robots).urls))
+            named = self._named[robots.robotstxt] = array("q", hashes)  # a file may name 20,000
+        places = ((bisect_left(named, hash(url)), hash(url)) for url in request.meta[SITEMAP_CHAIN])
+        return any(at < len(named) and named[at] == wanted for at, wanted in places)
 
 
 def is_for_robots_txt(request: Request) -> bool:
@@ -172,7 +175,6 @@ class AiSignals:
     def __init__(self, settings: RepSettings) -> None:
         self._purposes = settings.purposes
         self._choice = settings.ai_signals
-        self._signals: WeakKeyDictionary[RobotsTxt, dict[str, RobotsSignals]] = WeakKeyDictionary()
 
     @property
     def refuses_pages(self) -> bool:
@@ -194,7 +196,7 @@ class AiSignals:
         """*decision* on a request for *url*, or what *policy* makes of it because *robots* reserves that page."""
         if not decision.is_asked or not decision.verdict.allowed:
             return decision
-        refusal = first_refusal(self._of(robots, token).statements(url), self._purposes)
+        refusal = first_refusal(robots.signals(token).statements(url), self._purposes)
         if refusal is None:
             return decision
         refused = policy.decide(url, decision.mode, forbidden_for(Reason.AI_SIGNAL))
@@ -202,14 +204,6 @@ class AiSignals:
 
     def values(self, robots: Robots, token: str, url: str) -> dict[str, Any]:
         """What *robots* says to *token* about *url*, which it allows, as the part of a stamp."""
-        signals = self._of(robots, token)
+        signals = robots.signals(token)
         said = [*signals.statements(url), *said_by_files(robots, token, url, signals.licenses)]
         return as_values(said, signals.licenses)
-
-    def _of(self, robots: Robots, token: str) -> RobotsSignals:
-        if robots.access is not Access.SUCCESSFUL:
-            return NO_SIGNALS
-        by_token = self._signals.setdefault(robots.robotstxt, {})
-        if token not in by_token:
-            by_token[token] = RobotsSignals.of(robots.robotstxt, token)
-        return by_token[token]

@@ -39,7 +39,7 @@ QUIET: Final = 30.0
 """Seconds after which a pace that the site took is raised by a step."""
 
 _LONGEST: Final = 86_400.0  # seconds; of a longer Retry-After only so much is believed
-_EPOCH: Final = "1700000000"  # a RateLimit-Reset of so many digits is no number of seconds but a time of day
+_DIGITS_OF_EPOCH: Final = 10  # a longer RateLimit-Reset is neither seconds nor a time
 _JITTER: Final = 1.25  # a back-off whose length is ours lasts up to so many times as long
 _ENOUGH: Final = 5  # of them; fewer are no rate, until the site asks again
 _MARGIN: Final = 1.1  # the pace is so many times slower than what the site took before it asked
@@ -160,12 +160,11 @@ class SiteBackoff:
 def seconds_asked(response: Response, now: float) -> float | None:
     """The seconds for which *response* asks for no request, None if it does not say; at most a day is believed.
 
-    ``Retry-After`` takes precedence (section 6 of the draft). A ``RateLimit-Reset`` in POSIX seconds, which many
-    servers send, counts from *now*.
+    ``Retry-After`` takes precedence (section 6 of the draft). POSIX seconds, which many servers send, count
+    from *now*.
     """
     seconds = retry_after(response.headers.get(b"Retry-After") or b"", now)
-    if not seconds:
-        reset = (response.headers.get(b"RateLimit-Reset") or b"").strip()
-        seconds = float(reset) if reset.isdigit() and len(reset) <= len(_EPOCH) else 0.0
-        seconds = seconds - now if len(reset) == len(_EPOCH) else seconds
-    return min(seconds, _LONGEST) if seconds > 0 else None
+    reset = (response.headers.get(b"RateLimit-Reset") or b"").strip()
+    if not seconds and reset.isdigit() and len(reset) <= _DIGITS_OF_EPOCH:
+        seconds = retry_after(reset, now)
+    return min(seconds, _LONGEST) if seconds else None

@@ -38,7 +38,7 @@ class Journal:
         self._engine = Crawl.of(crawler).engine
         self._engine.on_handled(self.end)
         self._engine.flush_seen()  # so that from the first request on it writes when it is told
-        self._spider, self._path, self._before = crawler.spider, path, path.with_suffix(".before")
+        self._spider, self._path, self._before = crawler.spider, path, _before(path)
         if path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
             path.replace(self._before)
         self._file = path.open("w+b", buffering=0)
@@ -46,11 +46,16 @@ class Journal:
         self.waiting: dict[str, deque[int]] = {}  # where they begin
         self._handed_out: dict[Request, int] = {}  # a request is equal to itself alone
 
+    @staticmethod
+    def is_at(path: Path) -> bool:
+        """Whether there is one, or what a start that was killed, or failed, has left of it."""
+        return path.exists() or _before(path).exists()
+
     def left(self) -> Iterator[bytes]:
         """What the crawl before has left, in its order; the file stays until the last is taken."""
         if self._before.exists() and self._before.stat().st_size:  # an empty file cannot be mapped
             with self._before.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as octets:
-                if octets[: len(_FORM)] != _FORM:
+                if not _FORM.startswith(octets[: len(_FORM)]):  # a start that was killed may have written less
                     raise ValueError(f"{self._before} was written by another version of scrapy_rep: use that one")
                 yield from (octets[begin + _LENGTH.size : end] for begin, end in _not_ended(octets).items())
         self._before.unlink(missing_ok=True)
@@ -94,6 +99,11 @@ class Journal:
         self._file.close()
         if not any(self.waiting.values()):
             self._path.unlink()
+
+
+def _before(path: Path) -> Path:
+    """Where the file of the crawl before is while it is read; its name was *path* until then."""
+    return path.with_suffix(".before")
 
 
 def _not_ended(octets: mmap) -> dict[int, int]:

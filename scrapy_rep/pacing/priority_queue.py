@@ -219,7 +219,7 @@ class RepPriorityQueue:
                 ' SCHEDULER_START_DISK_QUEUE = "scrapy_rep.RecoverableFifoDiskQueue", or neither'
             )
         path = Path(self._path).with_suffix(".journal")
-        if (left and not path.exists()) if recoverable else path.exists():
+        if (left and not Journal.is_at(path)) if recoverable else Journal.is_at(path):
             raise ValueError(
                 "the requests in this JOBDIR were stored by another SCHEDULER_DISK_QUEUE: set the one that it"
                 " began with, or start with an empty JOBDIR"

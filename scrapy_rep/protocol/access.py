@@ -5,8 +5,7 @@ First, who speaks: what a proxy or an edge says is no word of the site. Then the
 everything: a 404 that is damaged is still a 404. The body counts in a 2xx, and in a 5xx that may be a
 misconfigured 404. There, a body that is cut, or whose coding cannot be undone, is *unreachable*, never "no rules".
 
-Redirects have been followed before, and failures without a status are unreachable without being read. This is also
-the one module that recognizes HTML.
+Redirects have been followed before, and failures without a status are unreachable without being read.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from typing import Final, NamedTuple
 
 from .codings import GZIP_MAGIC, Decoder, undo
 from .display import StringEnum
-from .records import bom_length
 
 
 class Access(StringEnum):
@@ -229,8 +227,6 @@ def _is_part(answer: Answer) -> bool:
     return bool(said) and not (found and int(found[1][:12]) + 1 == int(found[2][:12]))
 
 
-_HEAD_OF_PAGE: Final = 4_096  # octets in which a page has begun
-_TAG: Final = re.compile(rb"<(?:!doctype|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
 
 # As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty
 # <div> where the type is JSON. A page with a tag inside its <pre> is a page of the site.
@@ -242,14 +238,6 @@ _VIEW: Final = re.compile(
 # All that the HTML standard escapes in the text of an element ("Serializing HTML fragments").
 _ESCAPE: Final = re.compile(rb"&(amp|lt|gt|nbsp);")
 _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREAK SPACE}".encode()}
-
-
-def is_html(body: bytes) -> bool:
-    """Whether *body* begins like an HTML page; a comment before the rules does not count."""
-    head = body[bom_length(body) :][:_HEAD_OF_PAGE].lstrip()
-    while head.startswith(b"<!--"):
-        head = head.partition(b"-->")[2].lstrip()
-    return bool(_TAG.match(head))
 
 
 def without_viewer(body: bytes) -> bytes:

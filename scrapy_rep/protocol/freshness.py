@@ -169,11 +169,20 @@ _NOT_STORED: Final = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b")
 _MAX_AGE: Final = re.compile(r'(?:^|[\s,])max-age\s*=\s*"?(\d+)')
 
 
+_POSIX: Final = 1e9
+_MILLISECONDS: Final = 1e12
+
+
 def retry_after(value: bytes, now: float) -> float | None:
-    """The seconds that a Retry-After header asks for, given as seconds or as a date; None when unreadable."""
+    """The seconds that a Retry-After header asks for, given as seconds or as a date; None when unreadable.
+
+    What would be more than 31 years is a time: POSIX seconds, or milliseconds, which many servers send.
+    """
     text = value.decode("latin-1").strip()
     if text.isascii() and text.isdigit():
-        return float(text[:12])
+        number = float(text[:13])
+        when = number / 1_000 if number >= _MILLISECONDS else number
+        return number if number < _POSIX or len(text) > len("1700000000000") else max(when - now, 0.0)
     try:
         date = parsedate_to_datetime(text)
         if date.tzinfo is None:

@@ -15,27 +15,43 @@ from .path_pattern import octets
 _RFC_RUN: Final = re.compile(rb"[A-Za-z_-]*")
 _WIDE_RUN: Final = re.compile(rb"[A-Za-z0-9._\x80-\xff-]*")
 
-_NAME: Final = rb"[A-Za-z0-9._\x80-\xff-]+"
-_FIRST_PRODUCT: Final = re.compile(_NAME)
-_COMPATIBLE: Final = re.compile(rb"\bcompatible;\s*(" + _NAME + rb")", re.IGNORECASE)
+_OCTET: Final = rb"[A-Za-z0-9._\x80-\xff-]"
+_NAME: Final = _OCTET + rb"+"
+# What a header begins with (RFC 9110 section 10.1.5), perhaps in quotes, and nothing else that people write there:
+# a field with its name, a URL, an address, a comment, a number.
+_FIRST_PRODUCT: Final = re.compile(
+    rb"[\s\"']*(?!www\.|compatible;)(?=[0-9._-]*[A-Z\x80-\xff])(%s)(?!%s|\s*[:=]|@)" % (_NAME, _OCTET),
+    re.IGNORECASE,
+)
+_COMPATIBLE: Final = re.compile(rb"\bcompatible;\s*(%s)(?!%s|:)" % (_NAME, _OCTET), re.IGNORECASE)
+_MEANT: Final = re.compile(
+    rb"(?:\buser[ _-]?agent\s*[:=]|\bcompatible;)[\s\"']*(%s)(?!%s|[:;])" % (_NAME, _OCTET), re.IGNORECASE
+)
 _SELF_NAMED_COMMENT: Final = re.compile(rb"[(;]\s*(" + _NAME + rb")/[^\s;()]+;\s*\+?https?:", re.IGNORECASE)
 
 
 def product_token(header: str | bytes) -> str:
-    """The product token in a User-Agent *header*, or in a bare token; empty when no character is usable.
+    """The product token in a User-Agent *header*, or in a bare token; empty where it begins with none.
 
-    The first product. Where that is ``Mozilla``, as in every browser's header: the name after
-    ``compatible;``, else the name in a comment ``name/version; +http…``, else ``Mozilla`` itself.
+    The first product; a URL, an address, ``User-Agent: …`` and ``(compatible; …)`` are none. Where that is
+    ``Mozilla``, as in every browser's header: the name after ``compatible;``, else the name in a comment
+    ``name/version; +http…``, else ``Mozilla`` itself.
     """
     raw = octets(header)
-    first = _FIRST_PRODUCT.search(raw)
+    first = _FIRST_PRODUCT.match(raw)
     if not first:
         return ""
-    token = first.group()
+    token = first[1]
     if token.lower() == b"mozilla":
         named = _COMPATIBLE.search(raw) or _SELF_NAMED_COMMENT.search(raw)
-        token = named.group(1) if named else token
+        token = named[1] if named and _FIRST_PRODUCT.fullmatch(named[1]) else token
     return token.decode("utf-8", "surrogateescape")
+
+
+def meant_token(header: str | bytes) -> str:
+    """The name that a *header* without a product token seems to mean, to be suggested; else empty."""
+    found = _MEANT.search(octets(header))
+    return found[1].decode("utf-8", "surrogateescape") if found else ""
 
 
 def asked_token(agent: str) -> str:

@@ -91,6 +91,9 @@ _EXACT: Final = {
 }
 
 
+KEYS: Final = b"|".join([_PREFIXES.pattern, *map(re.escape, _EXACT)])
+"""How each key begins that means something: an expression with groups."""
+
 _EXACT_KINDS: Final = {kind.value.encode(): kind for kind in Kind if kind is not Kind.UNKNOWN}
 
 

@@ -18,7 +18,6 @@ from w3lib.url import safe_url_string
 
 from scrapy_rep.clock import clock
 from scrapy_rep.directives.ai import AI_TXT, PATHS, SiteFile
-from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.rsl import RslFile
 from scrapy_rep.directives.terms import TDMREP, ReservationFile
 from scrapy_rep.directives.vocabulary import Category
@@ -66,10 +65,7 @@ class SiteFiles:
                 raise
 
     async def _load(self, robots: Robots, cause: Request) -> None:
-        licenses: tuple[str, ...] = ()
-        if robots.access is Access.SUCCESSFUL:
-            token = robots.addressed(self._crawl.product_tokens.of(cause))
-            licenses = RobotsSignals.of(robots.robotstxt, token).licenses
+        licenses = robots.signals(robots.addressed(self._crawl.product_tokens.of(cause))).licenses
         robots.files = await self.fetched(robots, cause, self._needed, licenses)
         robots.files_until = min([robots.until, *(one.until for one in robots.files.values() if one.is_read)])
         self._registry.origins.resize(robots)

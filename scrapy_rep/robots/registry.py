@@ -273,7 +273,8 @@ class Registry:
         error = _kept(_why_unreachable(entry, result)) if access is Access.UNREACHABLE else None
         source = "store" if result is None else "revalidated" if result.unchanged else "fetched"
         if known and (known.access, known.entry.body) == (access, entry.body):
-            return Robots(entry, access, until, known.parser, error, source, known.files)
+            files, signals = known.files, known.known_signals
+            return Robots(entry, access, until, known.parser, error, source, files, known_signals=signals)
         try:
             return Robots(entry, access, until, self._parser(self._body(entry, access)), error, source)
         except Exception as parser_error:  # noqa: BLE001  # a robots.txt that breaks its parser allows nothing

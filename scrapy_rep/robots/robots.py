@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.exceptions import IgnoreRequest
 
+from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.policy.meta import BLANK, stamp_of
 from scrapy_rep.policy.policy import Decision, Mode, Outcome
@@ -26,6 +27,7 @@ _OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
 _COPIES_OF_FILE: Final = 32
 
+_MAX_TOKENS: Final = 16  # for which signals are kept
 _MAX_STAMPS: Final = 8
 """Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
 
@@ -66,6 +68,8 @@ class Robots:
     """Other files, those of the origin by path, and the licenses that it names by URL."""
     files_until: float = 0.0
     """The time in POSIX seconds until which these are all that the purposes of the crawl need."""
+    known_signals: dict[str, RobotsSignals] = field(default_factory=dict)
+    """What the body says about the use of pages by AI, by the token of who asked; all with the body share it."""
     is_replayed: bool = False
     """Whether Scrapy's HTTP cache answered: then it judges pages from that cache, and no others."""
     refused_by: str | None = None
@@ -106,6 +110,17 @@ class Robots:
         if self._robotstxt is None:
             self._robotstxt = parse(self.entry.body, limit=None)
         return self._robotstxt
+
+    def signals(self, token: str) -> RobotsSignals:
+        """What the file says to *token* about the use of pages by AI, kept for the next question."""
+        if self.access is not Access.SUCCESSFUL:
+            return NO_SIGNALS
+        found = self.known_signals.get(token)
+        if found is None:
+            if len(self.known_signals) >= _MAX_TOKENS:
+                self.known_signals.clear()
+            found = self.known_signals[token] = RobotsSignals.of(self.robotstxt, token)
+        return found
 
     def said_in(self, name: str) -> Any:
         """What the file at a path, or the license at a URL, says; None if it could not be read."""
@@ -173,6 +188,7 @@ class Robots:
         """
         entry, parser = self.entry, self.parser
         known = len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
+        known += sum(one.octets for one in self.known_signals.values())
         for one in self.files.values():
             known += _COPIES_OF_FILE * len(one.entry.body) + _OCTETS_BESIDE_BODY
         if not isinstance(parser, RepRobotParser):

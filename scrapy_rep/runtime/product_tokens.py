@@ -10,6 +10,7 @@ from scrapy.utils.python import to_unicode
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import product_token
+from scrapy_rep.protocol.product_token import meant_token
 from scrapy_rep.runtime.targets import Targets, user_agent_for_splash
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.settings.kinds import is_name
@@ -89,8 +90,11 @@ class ProductTokens:
     def _log_header(self, token: str, header: bytes) -> None:
         shown = to_unicode(header, errors="backslashreplace")
         if not token:
+            name = meant_token(header) or "ExampleBot"
             self._warn(
-                "nameless", f"The User-Agent {shown!r} contains no product token: only the groups for * apply."
+                "nameless",
+                f"The User-Agent {shown!r} contains no product token: only the groups for * apply."
+                f' Begin it with a name, as in "{name}/1.0 (+https://example.com/bot)".',
             )
         elif token.lower() == "mozilla":
             self._warn(

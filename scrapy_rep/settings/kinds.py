@@ -126,7 +126,7 @@ def _text(value: Any) -> str:
 def _tokens(value: Any) -> tuple[str, ...]:
     names = [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
     tokens = tuple(map(product_token, names))
-    if not all(map(is_name, names)):
+    if not (all(tokens) and all(map(is_name, names))):
         raise ValueError
     return tokens
 

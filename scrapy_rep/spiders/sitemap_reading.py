@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
@@ -32,6 +32,8 @@ ENTRY: Final = "rep_sitemap"
 
 BATCH: Final = 1_000
 """Requests that one sitemap may have in the scheduler: the rest is made when these have left it."""
+
+_CUT: Final = frozenset({"dataloss", "partial", "download_stopped"})  # Scrapy's flags of a body that is not all
 
 RequestHook = Callable[[dict[str, Any], Request], Request | None]
 """``(entry, request) -> request``: the request that is made for an entry, or None for none."""
@@ -76,21 +78,39 @@ class SitemapReading:
                 extra={"spider": self._spider},
             )
             return iter(())
+        if _CUT.intersection(response.flags):
+            sitemap.cut = "end"
         entries = self._entries(sitemap, _since(self._settings.sitemap_since, request))
         chain_of_urls = _chain(response)
         if sitemap.is_index:
-            return self._of_index(response, entries, chain_of_urls)
+            return self._of_index(response, sitemap, entries, chain_of_urls)
         requests = self._noted(
-            response, self._of_pages(entries, chain_of_urls, {*map(Origin.find, _own_urls(response))})
+            response, sitemap, self._of_pages(entries, chain_of_urls, {*map(Origin.find, _own_urls(response))})
         )
         done = request.meta.get(SITEMAP_REST, 0)  # of a job that was stopped
         return self._in_batches(request, islice(requests, done, None), done, chain_of_urls)
 
-    def _noted(self, response: Response, requests: Iterator[Request]) -> Iterator[Request]:
-        """The *requests* that follow from the sitemap in *response*, which has been read when all were made."""
+    def _noted(self, response: Response, sitemap: Sitemap, requests: Iterator[Request]) -> Iterator[Request]:
+        """The *requests* that follow from the *sitemap* in *response*, which has been read when all were made."""
         yield from requests
-        if self._runs is not None:
-            self._runs.has_read(response)
+        self._has_read(response, sitemap)
+
+    def _has_read(self, response: Response, sitemap: Sitemap, undated: Sequence[str] | None = None) -> None:
+        """Note that the *sitemap* in *response* was read, unless entries of it may be missing.
+
+        To the next run, what has changed behind the end of a part would be older than this one.
+        """
+        if self._runs is None:
+            return
+        if not sitemap.cut and not sitemap.is_empty:
+            self._runs.has_read(response, undated)
+        elif response.meta.get(NOTE):
+            logger.warning(
+                "The sitemap %(url)s does not count as read in this run (%(why)s): the next run crawls what has"
+                " changed since the run before",
+                {"url": sitemap.url, "why": sitemap.problem or "it is empty"},
+                extra={"spider": self._spider},
+            )
 
     def _of_unchanged(self, response: Response) -> Iterator[Request]:
         self._stats.inc_value("rep/sitemap/unchanged_count")
@@ -113,8 +133,8 @@ class SitemapReading:
         if sitemap.cut:
             self._stats.inc_value("rep/sitemap/cut_count")
             logger.warning(
-                "The sitemap %(url)s was not read to its end: too many %(what)s",
-                {"url": sitemap.url, "what": sitemap.cut},
+                "The sitemap %(url)s was not read to its end: %(why)s",
+                {"url": sitemap.url, "why": sitemap.problem},
                 extra={"spider": self._spider},
             )
 
@@ -134,7 +154,7 @@ class SitemapReading:
         return filter(None, (self._request(url, callback, {**meta}) for url in urls))
 
     def _of_index(
-        self, response: Response, entries: Iterable[SitemapEntry], chain_of_urls: list[str]
+        self, response: Response, sitemap: Sitemap, entries: Iterable[SitemapEntry], chain_of_urls: list[str]
     ) -> Iterator[Request]:
         _, follow = sitemap_rules(self._spider)
         undated, urls = [], []
@@ -143,8 +163,7 @@ class SitemapReading:
                 urls.append(url)
                 if (each.get(ENTRY) or {}).get("lastmod") is None:
                     undated.append(url)
-        if self._runs is not None:
-            self._runs.has_read(response, undated)
+        self._has_read(response, sitemap, undated)
         return self._of_urls(urls, {SITEMAP_CHAIN: chain_of_urls})
 
     def _of_pages(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from scrapy_rep.protocol import GOOGLE, Dialect, parse
+from scrapy_rep.protocol.body_kind import is_binary, is_utf_16
 
 MOST_OCTETS: Final = 33_554_432
 """Octets of a file, or of one of its lines, that are read: no robots.txt is as large."""
@@ -24,8 +25,7 @@ MOST_OCTETS: Final = 33_554_432
 _USUAL: Final = 65_536  # octets of a file; a buffer for the most takes longer to make than such a file to read
 _START: Final = 1_024  # octets, more than tell what kind of file it is
 _OF_THE_SHELL: Final = frozenset(map(Path, ("/dev", "/dev/fd", "/proc/self/fd")))  # as in diff <(…) FILE
-_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-_SAMPLE: Final = 256  # octets, enough to detect UTF-16
+_SAMPLE: Final = 256  # octets of what is packed
 _GZIP: Final = "a gzip file"
 _ARC: Final = "an ARC file"  # what WARC has replaced: nothing here reads it
 WARC: Final = "a WARC file"
@@ -66,8 +66,6 @@ _SIGNATURES: Final = (
     (b"filedesc://", _ARC),
     (b"PAR1\x15", PARQUET),  # what follows, in Thrift, starts with a number
 )
-_CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
-_MOST_CONTROLS: Final = 0.1  # of the octets of a text
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -152,10 +150,8 @@ def binary_kind_at(path: Path) -> str:
 
 def binary_kind(body: bytes, dialect: Dialect = GOOGLE) -> str:
     """What kind of binary file *body* is, by its first octets; empty for text, and where it has groups."""
-    sample = body[:_SAMPLE]
-    controls = len(sample) - len(sample.translate(None, _CONTROLS))
-    kind = "a binary file" if controls > _MOST_CONTROLS * len(sample) else ""
-    kind = next((name for signature, name in _SIGNATURES if sample.startswith(signature)), kind)
+    kind = "a binary file" if is_binary(body) else ""
+    kind = next((name for signature, name in _SIGNATURES if body.startswith(signature)), kind)
     if kind == _GZIP:
         packed = {b"WARC/": WARC_IN_GZIP, b"filedesc://": _ARC}
         start = _unpacked(body[:_START])
@@ -172,19 +168,6 @@ def _unpacked(start: bytes) -> bytes:
         return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(start, _SAMPLE)
     except zlib.error:
         return b""
-
-
-def is_utf_16(body: bytes) -> bool:
-    """Whether *body* starts with a UTF-16 mark, or has a NUL next to nearly every letter."""
-    sample = body[:_SAMPLE]
-    if sample.startswith(_UTF_16):
-        return True
-    halves = sample[::2], sample[1::2]
-    return (
-        len(sample) > 8
-        and any(half.count(0) > 0.9 * len(half) for half in halves)
-        and any(half.count(0) < 0.1 * len(half) for half in halves)
-    )
 
 
 def files_in(folder: Path, *, is_searched: Callable[[Path], bool] = lambda _: True) -> Iterator[Path]:

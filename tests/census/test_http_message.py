@@ -146,6 +146,7 @@ def test_ours_many_codings_cost_no_more_than_a_few() -> None:
     [
         (b"HTTP/1.1 301 Moved\r\nLocation: /a\r\nlocation: /b\r\n\r\n", 301, "/a"),
         (b"HTTP/1.0 302\nLOCATION:\t/a \n\n", 302, "/a"),
+        (b"HTTP/1.1\t301 Moved\r\nLocation: /a\r\n\r\n", 301, "/a"),
         (b"HTTP/2 301\r\nlocation: /\xc3\xa4\r\n\r\n", 301, "/ä"),
         (b"HTTP/1.1 301 Moved\r\nLocation: /\xe4\r\n\r\n", 301, "/ä"),
         (b"HTTP/1.1 301 Moved\r\nLocation:\r\n\r\n", 301, None),
@@ -157,8 +158,43 @@ def test_rfc_status_and_location_are_read(head: bytes, status: int, location: st
 
 
 @pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        (b"http/1.1 200 OK", 200), (b"Http/1.1 404 Not Found", 404), (b"HTTP/1.1 404", 404),
+        (b"HTTP/1.1 404No", 404),
+        (b"HTTP/1.1  404  Not Found", 404), (b"HTTP/1.1 404-x", 404),
+        (b"HTTP/1.1 404.0 x", 404), (b"HTTP/1.1 0404 x", 404), (b"HTTP 404 Not Found", 404), (b"HTTP/ 404 x", 404),
+        (b"HTTP/1.x 404 x", 404), (b"HTTP/11.1 404 x", 404), (b"HTTPS/1.1 404 x", 404), (b"HTTP1.1 404 x", 404),
+        (b" HTTP/1.1 404 x", 404), (b"\r\nHTTP/1.1 404 x", 404), (b"\r\n\r\nHTTP/1.1 404 x", 404),
+        (b"\xef\xbb\xbfHTTP/1.1 404 x", 404), (b"HTTP/1.1 2000 OK", 2000), (b"HTTP/1.1 20 OK", 20),
+        (b"HTTP/1.1 999 No", 999), (b"HTTP/1.1", 200), (b"HTTP/1.1 ", 200), (b"HTTP/1.1 OK", 200),
+        (b"HTTP/1.1 -404 x", 200), (b"HTTP/1.1:404 OK", 200),
+        (b"http/1.1 100 Continue\r\n\r\nHTTP/1.1 404 x", 404),
+    ],
+)  # fmt: skip
+def test_ours_a_status_line_is_read_as_browsers_read_it(line: bytes, status: int) -> None:
+    """Each was sent to Chromium 156, which takes a missing number for 200."""
+    message = http_message(line + b"\r\nLocation: /a\r\n\r\n" + RULES, MOST)
+    assert message is not None
+    assert (message.status, message.location) == (status, "/a")
+
+
+def test_ours_a_status_of_many_digits_is_bounded() -> None:
+    message = http_message(b"HTTP/1.1 " + b"9" * 10_000 + b"\r\n\r\n", MOST)
+    assert message
+    assert message.status > 599
+
+
+@pytest.mark.parametrize(
     "octets",
-    [b"", RULES, b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 2000\r\n\r\n", b"HTTP/1.1 200 OK\r\nA: b\r\n", b"\r\n\r\n"],
+    [
+        b"",
+        RULES,
+        b"ICY 200 OK\r\n\r\n",
+        b"abcdeHTTP/1.1 200 OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nA: b\r\n",
+        b"\r\n\r\n",
+    ],
 )
 def test_ours_what_has_no_head_is_no_response(octets: bytes) -> None:
     assert http_message(octets, MOST) is None

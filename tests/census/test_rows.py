@@ -89,7 +89,8 @@ def test_ours_lines_of_signals_are_counted_those_of_a_license_with_a_url_alone()
     row = said("Content-Signal: ai-train=no", "Content-Signal: x", "License: none", "License: https://h/l.xml")
     assert row.ai_signals == {"Content-Signal": 2, "License": 1}
     assert said("Disallow: /x").ai_signals == {}
-    assert measure(b"<html>\nLicense: https://h/l.xml\nContent-Signal: ai-train=no\n").ai_signals == {}
+    page = measure(b"<html>\nLicense: https://h/l.xml\nContent-Signal: ai-train=no\n")  # as a crawl reads it
+    assert page.ai_signals == {"Content-Signal": 1, "License": 1}
 
 
 def test_ours_the_answers_of_signals_are_told_apart_and_unknown_ones_left_out() -> None:

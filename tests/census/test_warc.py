@@ -189,7 +189,11 @@ def test_ours_a_record_that_cannot_be_read_is_skipped_and_counted(changed: dict[
     assert read(record(OK, **changed), record(OK)) == ([Capture(URL, 200, b"", AT)], 1)
 
 
-@pytest.mark.parametrize("block", [b"", RULES, b"HTTP/1.1 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nA: b"])
+def test_ours_a_capture_with_an_odd_status_line_counts() -> None:
+    assert read(record(b"http/1.1 200 OK\r\n\r\n" + RULES)) == ([Capture(URL, 200, RULES, AT)], 0)
+
+
+@pytest.mark.parametrize("block", [b"", RULES, b"ICY 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nA: b"])
 def test_ours_a_response_without_a_head_is_skipped_and_counted(block: bytes) -> None:
     assert read(record(block), record(OK)) == ([Capture(URL, 200, b"", AT)], 1)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
@@ -16,6 +17,7 @@ from scrapy_rep import Addon, abort_forbidden
 from scrapy_rep.gate.browser import BrowserGate
 from tests.support.chromium import CHROMIUM
 from tests.support.crawl import Crawl, crawl, loop_params
+from tests.support.in_process import crawler_at_rest, run
 from tests.support.run_crawl import Recorder
 from tests.support.site import Answer, Site, redirect, reset, robots
 
@@ -134,6 +136,39 @@ def test_ours_the_addon_binds_it_to_its_crawl() -> None:
     settings = Settings({"PLAYWRIGHT_ABORT_REQUEST": "a.function.of.the.project"})
     Addon.from_crawler(Crawler(Recorder)).update_settings(settings)
     assert settings["PLAYWRIGHT_ABORT_REQUEST"] == "a.function.of.the.project"
+
+
+@pytest.mark.parametrize(
+    ("exempt", "navigation", "passes"),
+    [
+        ("http://127.0.0.1/private", "http://127.0.0.1/private", True),
+        ("http://127.0.0.1/private", "http://127.0.0.1/private#top", True),
+        ("http://127.0.0.1/private#top", "http://127.0.0.1/private", True),
+        ("http://127.0.0.1", "http://127.0.0.1/", True),
+        ("http://127.0.0.1?q", "http://127.0.0.1/?q", True),
+        ("http://LOCALHOST:80/private", "http://localhost/private", True),
+        ("http://127.0.0.1/private", "http://127.0.0.1/private/", False),
+        ("http://127.0.0.1/private", "http://127.0.0.1/private//", False),
+        ("http://127.0.0.1/private/", "http://127.0.0.1/private", False),
+        ("http://127.0.0.1/", "http://127.0.0.1//", False),
+        ("http://127.0.0.1/private", "http://127.0.0.1/private?", False),
+        ("http://127.0.0.1/private", "http://127.0.0.1/private/1", False),
+        ("http://127.0.0.1/private", "https://127.0.0.1/private", False),
+        ("http://127.0.0.1/private", "http://127.0.0.1:8000/private", False),
+    ],
+)
+def test_ours_a_page_that_the_project_exempts_passes_and_no_other(
+    monkeypatch: pytest.MonkeyPatch, exempt: str, navigation: str, *, passes: bool
+) -> None:
+    async def forbids(_: object) -> bool:
+        return True
+
+    gate = BrowserGate(crawler_at_rest())
+    monkeypatch.setattr("scrapy_rep.gate.browser.in_reactor_thread", forbids)
+    gate._started(Request(exempt, meta={"playwright": True, "dont_obey_robotstxt": True}))
+    assert run(gate(BrowserRequest(navigation, "about:blank"))) is not passes
+    gate._ended(Request(exempt))
+    assert run(gate(BrowserRequest(navigation, "about:blank")))
 
 
 def test_ours_without_a_crawl_of_its_own_it_aborts_everything(caplog: pytest.LogCaptureFixture) -> None:

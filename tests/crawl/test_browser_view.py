@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
 
+from scrapy_rep.gate import report
 from scrapy_rep.protocol.access import without_viewer
+from scrapy_rep.protocol.body_kind import BodyKind, body_kind
+from tests.protocol.any_body import BODIES
 from tests.support.chromium import dump_dom, needs_chromium
+from tests.support.cost import seconds
 from tests.support.crawl import crawl
 from tests.support.site import Answer, Site, robots
 
@@ -51,3 +56,28 @@ def test_ours_pages_in_place_of_robots_txt_are_told_in_one_warning() -> None:
     assert warning.startswith("12 origins serve an HTML page instead of a robots.txt")
     assert sum(origin in warning for origin in site.origins) == 10
     assert result.stats["rep/html_count"] == 12
+
+
+@given(BODIES)
+def test_ours_what_begins_as_a_robots_txt_is_one(body: bytes) -> None:
+    for usual in (body, b"# a\n\n \t# b\r\nUser-Agent : *\n" + body):
+        if report._USUAL.match(usual):
+            assert body_kind(usual) is BodyKind.ROBOTS_TXT
+
+
+def test_ours_the_usual_beginning_is_looked_for_in_linear_time() -> None:
+    for line in (b"\n", b"# # #\n", b" # ", b"#\r\n", b"\t"):
+        assert seconds(report._USUAL.match, line * 100_000, 2) < 0.5
+
+
+def test_ours_an_error_in_place_of_robots_txt_is_told_by_what_it_is() -> None:
+    with Site(["127.0.4.1", "127.0.4.2", "127.0.4.3"]) as site:
+        bodies = (b"<?xml version='1.0'?><Error/>", b'{"statusCode":404}', b"Not Found")
+        for origin, body in zip(site.origins, bodies, strict=True):
+            site.answer("/robots.txt", Answer(body=body), origin)
+        result = crawl(*(f"{origin}/page" for origin in site.origins))
+    assert (len(result.pages), result.stats["rep/html_count"]) == (3, 0)
+    warnings = result.lines("WARNING", "scrapy_rep")
+    assert sorted(line.partition(" serves ")[2].partition(" instead")[0] for line in warnings) == [
+        "a JSON document", "a text without a line of robots.txt", "an XML document"
+    ]  # fmt: skip

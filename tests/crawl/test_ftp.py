@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.crawl import crawl, loop_params
+from tests.support.redis_server import free_port
 
 REACTORS = loop_params(["asyncio", "twisted"])  # Scrapy's FTP handler needs one
 
@@ -20,8 +21,7 @@ REACTORS = loop_params(["asyncio", "twisted"])  # Scrapy's FTP handler needs one
 @contextmanager
 def ftp_site(folder: Path) -> Iterator[str]:
     """An anonymous FTP server on loopback; yields its origin."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "pyftpdlib", "-i", "127.0.0.1", "-p", str(port), "-d", str(folder)]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as server:
         try:

@@ -91,6 +91,13 @@ ONLY_MY = "ROBOTSTXT_USER_AGENT = 'my bot': only my is used as product token"
     [
         ({"USER_AGENT": BROWSER}, ["is Mozilla, which does not identify", "REP_USER_AGENTS"]),
         ({"USER_AGENT": "(+)"}, ["contains no product token"]),
+        (
+            {"USER_AGENT": "User-Agent: Picky/1.0"},
+            ["'User-Agent: Picky/1.0' contains no", '"Picky/1.0 (+https://example.com/bot)"'],
+        ),
+        ({"USER_AGENT": "+http://127.0.0.1/bot"}, ["'+http://127.0.0.1/bot'", '"ExampleBot/1.0 (+']),
+        ({"USER_AGENT": "(compatible; Picky)"}, ["'(compatible; Picky)'", '"Picky/1.0 (+']),
+        ({"USER_AGENT": "https://127.0.0.1/bot"}, ["'https://127.0.0.1/bot'", "only the groups for *"]),
         ({"ROBOTSTXT_USER_AGENT": BROWSER}, ["is Mozilla, which"]),
         ({"REP_USER_AGENTS": ["Mozilla/5.0"]}, ["is Mozilla, which does not identify your crawler"]),
         ({"ROBOTSTXT_USER_AGENT": "my bot"}, [ONLY_MY]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -124,6 +125,93 @@ def test_a_run_that_is_cut_off_leaves_the_last_run_as_it_was(site: Site, store: 
     assert len(crawl_since(site, store).urls) == 2
     assert crawl_since(site, store).urls == []
     assert conditions(site)["/s.xml"] == [False, False, True]
+
+
+OLD = b"<url><loc>http://127.0.0.1/</loc><lastmod>2020-01-01</lastmod></url>"
+
+
+def packed(answer: Answer) -> Answer:
+    return Answer(body=gzip.compress(answer.body))
+
+
+def text_of(*entries: str) -> Answer:
+    return packed(Answer(body="\n".join(entry.partition(" ")[0] for entry in entries).encode()))
+
+
+@pytest.mark.parametrize(
+    ("write", "breakage"),
+    [
+        (sitemap, lambda body: body[: body.index(b"</url>") + 6]),  # behind its first entry
+        (sitemap, lambda body: body[: body.index(b"</url>") - 3]),
+        (sitemap, lambda body: body[: body.index(b"<url>")]),
+        (lambda *entries: packed(sitemap(*entries)), lambda body: body[: len(body) // 2]),
+        (sitemap, lambda body: body.replace(b"</url>", b"</url>" + OLD * 30, 1)),
+        (sitemap, lambda _: b"<urlset></urlset>"),
+        (sitemap, lambda _: b""),
+        (sitemap, lambda _: b"<html>Not now"),
+    ],
+)
+@pytest.mark.parametrize("validator", ["", '"1"'])
+def test_what_changes_behind_the_end_of_a_broken_sitemap_is_requested_when_it_is_whole_again(
+    site: Site,
+    store: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    write: Any,
+    breakage: Any,
+    validator: str,
+) -> None:
+    monkeypatch.setattr("scrapy_rep.directives.sitemap.MOST_ENTRIES", 25)
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    site.answer("/s.xml", write(*dated(site, a=LONG_AGO, b=LONG_AGO)))
+    assert len(crawl_since(site, store).urls) == 2
+    changed = write(*dated(site, a=LONG_AGO, b=now()))
+    body = breakage(changed.body)
+    site.answer("/s.xml", with_validators(body, etag=validator) if validator else Answer(body=body))
+    broken = crawl_since(site, store)
+    assert f"{site.origin}/b" not in broken.urls
+    assert any("/s.xml" in line for line in broken.lines("WARNING", "scrapy_rep"))
+    site.answer("/s.xml", changed)
+    assert crawl_since(site, store).urls == [f"{site.origin}/b"]
+
+
+def test_a_torn_text_file_does_not_count_as_read_either(site: Site, store: dict[str, Any]) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.txt\n"))
+    whole = text_of(*dated(site, a="", b=""))
+    site.answer("/s.txt", with_validators(whole.body[:-10], etag='"1"'))
+    assert crawl_since(site, store).urls == [f"{site.origin}/a"]
+    site.answer("/s.txt", with_validators(whole.body, etag='"1"'))
+    assert sorted(crawl_since(site, store).urls) == [f"{site.origin}/{page}" for page in "ab"]
+    assert conditions(site)["/s.txt"] == [False, False]
+
+
+@pytest.mark.parametrize("broken", ["cut", "empty"])
+def test_what_changes_behind_the_end_of_a_broken_index_is_requested_when_it_is_whole_again(
+    site: Site, store: dict[str, Any], broken: str
+) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /index.xml\n"))
+    for number in "12":
+        site.answer(f"/{number}.xml", sitemap(*dated(site, **{f"page{number}": LONG_AGO})))
+    index = sitemap_index(*dated(site, **{"1.xml": LONG_AGO, "2.xml": LONG_AGO}))
+    site.answer("/index.xml", index)
+    assert len(crawl_since(site, store).urls) == 2
+    then = now()
+    site.answer("/2.xml", sitemap(*dated(site, page2=then)))
+    index = sitemap_index(*dated(site, **{"1.xml": LONG_AGO, "2.xml": then}))
+    cut = index.body[: index.body.index(b"</sitemap>") + 10]
+    body = cut if broken == "cut" else b"<sitemapindex></sitemapindex>"
+    site.answer("/index.xml", with_validators(body, etag='"1"'))
+    assert crawl_since(site, store).urls == []
+    site.answer("/index.xml", with_validators(index.body, etag='"1"'))
+    assert crawl_since(site, store).urls == [f"{site.origin}/page2"]
+
+
+def test_a_filter_that_reads_the_first_entries_alone_has_read_the_sitemap(
+    site: Site, store: dict[str, Any]
+) -> None:
+    site.answer("/robots.txt", robots("Sitemap: /s.xml\n"))
+    site.answer("/s.xml", sitemap(*dated(site, a=LONG_AGO, b=LONG_AGO)))
+    assert [len(crawl_since(site, store, "FirstEntry").urls) for _ in range(2)] == [1, 0]
 
 
 def test_a_sitemap_has_a_last_run_of_its_own_for_each_spider(site: Site, store: dict[str, Any]) -> None:

@@ -46,6 +46,7 @@ def test_an_impossible_setting_stops_the_crawl(loop: str) -> None:
     [
         ({"REP_UNREACHABEL": "allow"}, "unknown setting REP_UNREACHABEL: did you mean REP_UNREACHABLE?"),
         ({"ROBOTSTXT_USER_AGENT": "(+)"}, "ROBOTSTXT_USER_AGENT = '(+)': it takes a product token"),
+        ({"ROBOTSTXT_USER_AGENT": "User-Agent: my/1.0"}, "it takes a product token or a User-Agent header"),
         ({"ROBOTSTXT_PARSER": "nosuchparser.Parser"}, "nosuchparser"),
         ({**BY_HAND, "EXTENSIONS": {}}, "EXTENSIONS lacks scrapy_rep.RepExtension"),
     ],

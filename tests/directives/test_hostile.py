@@ -191,6 +191,32 @@ def test_ours_thousands_of_lines_are_bounded(count: int) -> None:
         assert len(found.licenses) <= MAX_LICENSES, line
 
 
+USAGES = {
+    "paths": "Content-Usage: /p/{} train-ai=n",
+    "paths of one length": "Content-Usage: /p/{:06} train-ai=n",
+    "prefixes": "Content-Usage: /{0:p<{1}}! train-ai=n",
+    "wildcards": "Content-Usage: /*p{:06} train-ai=n",
+    "many wildcards": "Content-Usage: /*p*{}*b*c train-ai=n",
+    "ends": "Content-Usage: /*{:06}$ train-ai=n",
+    "texts of one path": "Content-Usage: /p train-ai=n, x{}=y",
+    "texts of several paths": "Content-Usage: /p/{2} train-ai=n, x{0}=y",
+    "training": "DisallowAITraining: /p/{}",
+}
+
+
+@pytest.mark.parametrize("form", USAGES.values(), ids=USAGES)
+def test_ours_a_page_of_a_site_with_500_kib_of_signals_takes_less_than_a_millisecond(form: str) -> None:
+    lines, size = ["User-agent: *", "Allow: /"], 0
+    while size < MAX_SIZE // 2:
+        lines.append(form.format(len(lines), len(lines) % 1_000, len(lines) % 20))
+        size += len(lines[-1]) + 1
+    found = RobotsSignals.of(parse("\n".join(lines).encode()), "mybot")
+    urls = [f"https://e.org/p/{number % 20}/{'p' * 200}?q={number}" for number in range(100)]
+    for url in urls[:20]:  # whose texts are read
+        found.statements(url)
+    assert min(taken(lambda: [found.statements(url) for url in urls]) for _ in range(3)) < len(urls) * 0.001
+
+
 def test_ours_patterns_of_one_length_count_up_to_a_bound() -> None:
     matched: list[int] = []
     patterns = (format(number, "015b").replace("0", "*").replace("1", "a") for number in range(20_000))

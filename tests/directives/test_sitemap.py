@@ -50,8 +50,8 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_as_many_octets_are_read_as_the_limit_allows(more: int) -> None:
     blanks = b" " * (500_000 - 2 * len(ENTRY) - len(b"<urlset>") + more)
     for pack in (bytes, gzip.compress):
-        urls, sitemap = read(pack(b"<urlset>" + ENTRY + blanks + ENTRY))
-        assert (len(urls), sitemap.cut) == (2, "octets" * more)  # of the second only the last octet is missing
+        urls, sitemap = read(pack(b"<urlset>" + ENTRY + blanks[len(b"</urlset>") :] + ENTRY + b"</urlset>"))
+        assert (len(urls), sitemap.cut) == (2, "octets" * more)  # of the end tag only the last octet is missing
     urls, sitemap = read(b"http://h.example/".ljust(500_000, b"\n") + more * b"http://h.example/b")
     assert (urls, sitemap.cut) == (["http://h.example/"], "octets" * more)
 
@@ -97,7 +97,7 @@ def test_a_bomb_is_unpacked_in_pieces_and_to_its_limit() -> None:
 def test_a_file_in_four_layers_of_gzip_is_no_sitemap() -> None:
     body = urlset(ENTRY)
     for layers in range(1, 5):
-        body = gzip.compress(body)
+        body = gzip.compress(body, mtime=0)
         if layers < 4:
             assert read(body)[0] == ["https://h.example/a"]
     with pytest.raises(NotASitemapError):
@@ -160,7 +160,7 @@ def test_whatever_is_sent_is_read_or_refused(body: bytes, form: str) -> None:
     if form == "utf-16":
         body = body.decode("latin-1").encode("utf-16")
     elif form == "gzip":
-        body = gzip.compress(body)
+        body = gzip.compress(body, mtime=0)
     try:
         entries = [*Sitemap(body, URL)]
     except NotASitemapError:
@@ -223,3 +223,33 @@ def test_what_is_no_date_is_none(text: str) -> None:
 def test_whatever_stands_for_a_date_is_read_or_none(text: str) -> None:
     date = read_date(text)
     assert date is None or timedelta() <= date.until - date.at <= timedelta(days=367)
+
+
+XML = b"<urlset>" + 2 * ENTRY + b"</urlset>"
+TEXT = b"https://h.example/a\nhttps://h.example/bcd"
+
+
+@pytest.mark.parametrize(
+    ("body", "cut", "is_empty"),
+    [
+        (XML, "", False), (XML + b"<!-- x -->\n", "", False), (XML.replace(b"urlset", b"s:urlset"), "", False),
+        (XML[:-9], "end", False), (XML[:-20], "end", False), (b"<urlset>", "end", True),
+        (b"<urlset/>", "end", True),
+        (b"<urlset></urlset>", "", True), (b"<urlset>" + ENTRY + b"</url></urlset>", "", False),
+        (b"<sitemapindex><sitemap><loc>https://h.example/s</loc></sitemap>", "end", False),
+        (b"<rss><channel><item><link>https://h.example/s</link></item></channel></rss>", "", False),
+        (b"<feed><entry><link href='https://h.example/s'/></entry>", "end", False),
+        (gzip.compress(XML, mtime=0), "", False), (gzip.compress(XML, mtime=0)[:-12], "end", False),
+        (gzip.compress(XML, mtime=0)[:-8], "", False),
+        (TEXT, "", False), (gzip.compress(TEXT, mtime=0), "", False), (gzip.compress(TEXT, mtime=0)[:-12], "end", False),
+    ],
+)  # fmt: skip
+def test_a_sitemap_without_its_end_and_one_without_an_entry_say_so(body: bytes, cut: str, is_empty: bool) -> None:
+    _, sitemap = read(body)
+    assert (sitemap.cut, sitemap.is_empty) == (cut, is_empty)
+    assert bool(sitemap.problem) == bool(cut)
+
+
+def test_a_line_that_a_damaged_gzip_file_cuts_off_is_no_url() -> None:
+    urls, _ = read(gzip.compress(TEXT, mtime=0)[:-12])
+    assert urls == ["https://h.example/a"]

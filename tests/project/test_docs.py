@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterable
 from datetime import datetime
 from enum import Enum
 from importlib import import_module
@@ -30,7 +31,7 @@ from scrapy_rep import ForbiddenByRobots, exceptions, signals
 from scrapy_rep.census import COLUMNS, LONG
 from scrapy_rep.census.row import LINTED, ColumnType
 from scrapy_rep.contracts import CONTRACTS
-from scrapy_rep.protocol import DIALECTS, Dialect, Origin, Reason, Verdict
+from scrapy_rep.protocol import DIALECTS, Dialect, Origin, Reason, Verdict, access
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import Command, module_of
 from scrapy_rep.tools.crawlers import CRAWLERS, Category, Follows, Source
@@ -208,6 +209,50 @@ def test_every_lint_code_has_its_row_with_its_severity_and_title() -> None:
     assert [*rows(PAGES["docs/lint/index.md"]).items()] == [
         (code, [kind.severity, kind.title]) for code, kind in CODES.items()
     ]
+
+
+def unread(settings: type, modules: Iterable[str]) -> list[str]:
+    """The fields of *settings* that none of *modules*, texts of Python, reads from what is called settings."""
+    read = {
+        node.attr
+        for module in modules
+        for node in ast.walk(ast.parse(module))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and re.search(r"(?:settings|parsed|rep|from_settings\(.*\))\Z", ast.unparse(node.value), re.DOTALL)
+    }
+    return [field.name for field in dataclasses.fields(settings) if field.name not in read]
+
+
+def test_every_setting_is_read() -> None:
+    paths = (path for path in (ROOT / "scrapy_rep").rglob("*.py") if path.parent.name != "settings")
+    modules = [path.read_text("utf-8") for path in paths]
+    assert unread(RepSettings, modules) == []
+    more = dataclasses.make_dataclass("More", [("read_by_nothing", int, 0)], bases=(RepSettings,), frozen=True)
+    assert unread(more, modules) == ["read_by_nothing"]
+
+
+def statuses_in(text: str) -> set[int]:
+    """The statuses that a cell means, such as "4xx, but not 429; FTP without the file" or "429, 5xx"."""
+    counted, _, excepted = text.partition(", but not ")
+    found = {
+        status
+        for number in re.findall(r"\d(?:\d\d|xx)", counted)
+        for status in range(int(number.replace("xx", "00")), int(number.replace("xx", "99")) + 1)
+    }
+    return found - set(map(int, re.findall(r"\d{3}", excepted)))
+
+
+def test_the_table_of_statuses_says_what_access_does() -> None:
+    text = section(PAGES["docs/semantics.md"], "## Fetch results")
+    found: dict[int, str] = {}
+    for what, meaning in re.findall(r"^\| ([^|]+) \|([^|]*)\|", text, re.MULTILINE):
+        not_found = b"<title>404 Not Found</title>" if "page was not found" in what else b""
+        for status in statuses_in(what):
+            if not_found or status not in found:
+                assert access(status, not_found) == (meaning.strip() or "unavailable"), (what, status)
+            found[status] = meaning
+    assert found.keys() >= {*range(200, 600)}
 
 
 def test_every_lint_code_is_linked_to_its_entry() -> None:

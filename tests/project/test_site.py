@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.redis_server import free_port
 from tests.support.site import Answer, Arrival, Site, hang, raw, redirect, reset, sequence, stream, truncated
 
 
@@ -147,7 +148,17 @@ def test_a_server_that_is_gone_refuses_and_keeps_its_log() -> None:
         site.stop_listening()
         with pytest.raises(ConnectionRefusedError):
             connect(site.origin)
+        place = ("127.0.0.1", int(site.origin.rpartition(":")[2]))
+        with pytest.raises(OSError, match="Address already in use"):
+            socket.create_server(place)
     assert site.paths() == ["/"]
+    socket.create_server(place).close()
+
+
+def test_the_port_of_a_server_that_ends_and_starts_again_is_none_of_the_systems_choice() -> None:
+    ports = [free_port() for _ in range(3)]
+    assert len({*ports}) == 3
+    assert max(ports) < 32_768
 
 
 @pytest.mark.parametrize("tls", [False, True])

@@ -112,6 +112,10 @@ def sitemap_urls(body: bytes) -> object:
     return sitemaps_of(Robots(entry, Access.SUCCESSFUL, 0.0, RepRobotParser(body)))
 
 
+def signals_of(signals: RobotsSignals) -> object:
+    return signals.octets, signals.statements(URL)
+
+
 QUESTIONS: Final[dict[str, Question]] = {
     "verdict": verdicts,
     "verdict, google-exact": lambda body: verdicts(body, GOOGLE_EXACT),
@@ -137,7 +141,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     "watch": changes,
     "lint": lint,
     "fixes": lambda body: FileLinter(Config()).lint("robots.txt", body),  # of one pass: there are ten at most
-    "RobotsSignals": for_tokens(lambda file, token: RobotsSignals.of(file, token).statements(URL)),
+    "RobotsSignals": for_tokens(lambda file, token: signals_of(RobotsSignals.of(file, token))),
     "decide": lambda body: [*decide([URL, f"{URL}b", "/"], OneFile(body), TOKENS)],
     "census": lambda body: to_json(next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)]))),
     "explorer_of": lambda body: explorer_of(
@@ -153,7 +157,7 @@ AT_HAND: Final = {"body", "dialect", "octets"}
 METHODS: Final[dict[type, set[str]]] = {
     Explainer: {"explain"},
     Difference: {"changes", "sample_paths"},
-    RobotsSignals: {"of", "statements", "licenses"},
+    RobotsSignals: {"of", "statements", "licenses", "octets"},
 }
 """The questions to other classes, all of which the entry of the class in `QUESTIONS` asks."""
 

@@ -193,6 +193,10 @@ def test_retry_after_lengthens_the_distance_and_never_shortens_it() -> None:
 RETRY_AFTER = {
     b"120": 120.0,
     b" 0 ": 0.0,
+    str(int(NOW) + 90).encode(): 90.0,
+    str(int(NOW) - 90).encode(): 0.0,
+    str(int(NOW + 90) * 1_000).encode(): 90.0,
+    b"999999999": 999_999_999.0,
     b"Fri, 15 Jan 2027 08:01:30 GMT": 90.0,
     b"Fri, 15 Jan 2027 08:01:30 -0000": 90.0,
     b"Fri, 15 Jan 2027 07:00:00 GMT": 0.0,

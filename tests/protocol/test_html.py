@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol.access import is_html, without_viewer
+from scrapy_rep.protocol.access import without_viewer
+from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 
 TEXT = b"\n# a <b> &amp; &copy\nUser-agent: *\nDisallow: /a?x=1&copy=2\nDisallow: /<x>\"'\n\n"
 ESCAPED = (
@@ -31,7 +32,8 @@ VIEWS = {
 PAGES = [
     b"<!DOCTYPE html>",
     b"\xef\xbb\xbf <html lang=en>",
-    b'<?xml version="1.0"?>',
+    b'<?xml version="1.0"?><!-- a --> <!DOCTYPE HTML PUBLIC "-//W3C//DTD XHTML 1.1//EN"><HTML>',
+    b'\xef\xbb\xbf<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">',
     b'<meta name="viewport">',
     b"<!-- a -->\n<!-- b --><head>",
     b"\n\n<div class=x>",
@@ -55,8 +57,8 @@ NO_PAGES = [
 @pytest.mark.parametrize("name", VIEWS)
 def test_ours_a_browsers_view_of_a_text_is_the_text(name: str) -> None:
     assert without_viewer(VIEWS[name]) == TEXT
-    assert is_html(VIEWS[name])
-    assert not is_html(TEXT)
+    assert body_kind(VIEWS[name]) is BodyKind.HTML
+    assert body_kind(TEXT) is BodyKind.ROBOTS_TXT
 
 
 def test_ours_utf_8_that_a_browser_took_for_windows_1252_is_utf_8_again() -> None:
@@ -81,9 +83,10 @@ def test_ours_every_text_comes_back_from_its_view(text: str) -> None:
 
 def test_ours_a_body_that_begins_with_a_tag_is_a_page_and_stays_as_it_is() -> None:
     for body in PAGES:
-        assert (is_html(body), without_viewer(body)) == (True, body)
+        assert (body_kind(body), without_viewer(body)) == (BodyKind.HTML, body)
 
 
 def test_ours_a_body_that_does_not_is_none() -> None:
     for body in NO_PAGES:
-        assert (is_html(body), without_viewer(body)) == (False, body)
+        assert body_kind(body) is not BodyKind.HTML
+        assert without_viewer(body) == body

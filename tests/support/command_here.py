@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import threading
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -26,13 +27,24 @@ from .crawl_here import as_python_warns, nothing_left
 
 def robots_here(folder: Path, *arguments: str) -> tuple[int, str, str]:
     """The exit code of ``scrapy robots ARGUMENTS``, outside any project, and what it wrote to its two streams."""
-    command, out, err = Command(), io.StringIO(), io.StringIO()
+    command, out, err = Command(), _OfThisThread(), io.StringIO()
     command.settings = Settings()
     command.settings.setdict(command.default_settings, priority="command")
     quiet = patch.object(terminal, "_LOG_INTERVAL", inf)  # its progress, which a slow machine would show
     with _working_in(folder), redirect_stdout(out), redirect_stderr(err), crawls_here(), quiet:
         command.run([], Namespace(rest=[*arguments]))
     return command.exitcode, out.getvalue(), err.getvalue()
+
+
+class _OfThisThread(io.StringIO):
+    """Keeps what the thread that made it writes: what others print meanwhile is no output of the command."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._thread = threading.get_ident()
+
+    def write(self, text: str) -> int:
+        return super().write(text) if threading.get_ident() == self._thread else len(text)
 
 
 @contextmanager

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import socket
 import subprocess
 import tempfile
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -77,7 +80,15 @@ class RedisServer:
         return Redis(port=self.port, socket_timeout=5, **options)  # type: ignore[arg-type]
 
 
+_PORTS = count(10_240 + os.getpid() * 97 % 20_000)  # below those that the system hands out: /proc/sys/net/ipv4
+
+
 def free_port() -> int:
-    """A port of 127.0.0.1 on which nobody listens now."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
+    """A port of 127.0.0.1 on which nobody listens, and that no server on a port of the system's choice gets.
+
+    So a server of a test may end and start again, and its port refuses connections in between.
+    """
+    for port in _PORTS:
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError("endless")

@@ -146,6 +146,7 @@ class Site:
         self._answers: dict[tuple[str, str], Answers] = {}
         self._loop = asyncio.new_event_loop()
         self._servers: list[asyncio.Server] = []
+        self._deaf: list[socket.socket] = []  # that keep the ports
         self._transports: WeakSet[asyncio.WriteTransport] = WeakSet()
         self._thread = Thread(target=self._loop.run_forever, daemon=True)
         self.origins: list[str] = []
@@ -191,8 +192,8 @@ class Site:
         return self.paths(origin).count(path)
 
     def stop_listening(self) -> None:
-        """Refuse connections from now on."""
-        self._call(self._stop())
+        """Refuse connections from now on; no other test gets the ports until the site is closed."""
+        self._call(self._refuse())
 
     def _call(self, coroutine: object) -> None:
         asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(10)  # type: ignore[arg-type]
@@ -201,12 +202,17 @@ class Site:
         for one in sockets:
             self._servers.append(await asyncio.start_server(self._connected, sock=one, ssl=context))
 
-    async def _stop(self) -> None:
+    async def _refuse(self) -> None:
         for server in self._servers:
+            places = [one.getsockname()[:2] for one in server.sockets]
             server.close()
+            self._deaf += map(_deaf, places)
 
     async def _close(self) -> None:
-        await self._stop()
+        for server in self._servers:
+            server.close()
+        for deaf in self._deaf:
+            deaf.close()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
@@ -267,6 +273,15 @@ class Site:
         for piece in answer.pieces():
             writer.write(piece)
             await writer.drain()
+
+
+def _deaf(place: tuple[str, int]) -> socket.socket:
+    """A socket that has the address and the port of *place*, does not listen, and shares them with nobody."""
+    found = socket.socket()
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # beside connections that linger
+    found.bind(place)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+    return found
 
 
 def _listen(addresses: Sequence[str], attempts: int = 20) -> list[socket.socket]:

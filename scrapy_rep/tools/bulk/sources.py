@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -20,7 +21,7 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import StringEnum
 from scrapy_rep.protocol.freshness import LONG_UNREACHABLE, Backoff, Entry, Freshness
 from scrapy_rep.tools.files import open_file, read_file, require_text
-from scrapy_rep.tools.survey.folder import SurveyFolder, file_name, folded_name
+from scrapy_rep.tools.survey.folder import SurveyFolder, file_name, folded_name, named_origin
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -29,6 +30,7 @@ _SQLITE: Final = b"SQLite format 3\0"  # how every file of SQLite starts
 _PORTS: Final = {"http": 80, "https": 443}
 _ANY: Final = Origin("http", "localhost", 80)
 _is_plain = re.compile(r"[a-z0-9.-]+").fullmatch
+_is_usual = re.compile(r"(?:https?\+)?[a-z0-9.-]+(?:[_+][0-9]{1,5}(?:\.txt)?)?").fullmatch
 
 
 class SourceError(Exception):
@@ -94,7 +96,8 @@ class FileSource:
     """The files in a folder, named by origin.
 
     ``HOST`` and ``HOST.txt`` speak for the default ports of http and https, ``HOST_PORT`` for one port, and
-    ``SCHEME+HOST+PORT.txt``, as a survey writes it, for one origin. The most exact name counts.
+    ``SCHEME+HOST+PORT.txt``, as a survey writes it, for one origin; `named_origin` has other spellings. The most
+    exact name counts.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -104,9 +107,21 @@ class FileSource:
         """As `Source.get`."""
         for name in _names(origin):
             found = _read(self._folder, name, require_text)
+            if found is Missing.NO_FILE and name in self._odd_names:
+                found = _read(self._folder, self._odd_names[name], require_text)
             if found is not Missing.NO_FILE:
                 return found
         return Missing.NO_FILE
+
+    @cached_property
+    def _odd_names(self) -> dict[str, str]:
+        """The names of files that are spelled otherwise, such as ``Example.com``, by their one spelling."""
+        try:
+            names = [name for name in os.listdir(self._folder) if not _is_usual(name)]
+        except OSError:
+            return {}
+        found = ((named_origin(name), name) for name in sorted(names, reverse=True))
+        return {origin.name: name for origin, name in found if origin}
 
 
 def _names(origin: Origin) -> list[str]:

@@ -151,10 +151,11 @@ def run_module(module: Any, arguments: Namespace, settings: BaseSettings | None)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return FAILED
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         if str(error.name).partition(".")[0] not in {"scrapy", "twisted"}:
             raise
-        print(f"scrapy robots: {_WITHOUT_SCRAPY}", file=sys.stderr)  # noqa: T201
+        why = _WITHOUT_SCRAPY if isinstance(error, ModuleNotFoundError) else error
+        print(f"scrapy robots: {why}", file=sys.stderr)  # noqa: T201
         return FAILED
     except OSError as error:
         if not isinstance(error, BrokenPipeError):

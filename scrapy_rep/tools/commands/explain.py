@@ -26,7 +26,6 @@ from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.protocol import DIALECTS, Origin, parse
-from scrapy_rep.protocol.access import is_html
 from scrapy_rep.protocol.display import number_of, shown
 
 from . import FAILED, FOUND, OK, default_settings, dialect_and_limit, main_of
@@ -190,9 +189,8 @@ def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printe
     body = read_file(arguments.file)
     dialect, limit = dialect_and_limit(settings)
     robotstxt = parse(body, DIALECTS[arguments.dialect] if arguments.dialect else dialect, limit=limit)
-    is_page = is_html(body)
     rules = [
-        CrawlerRules(robotstxt, tokens, by_profile=printer.by_profile, file=arguments.file, is_html=is_page)
+        CrawlerRules(robotstxt, tokens, by_profile=printer.by_profile, file=arguments.file)
         for tokens in printer.crawlers
     ]
     if arguments.file != "-" and printer.is_full:

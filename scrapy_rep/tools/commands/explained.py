@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol import GOOGLE, Reason, Verdict
-from scrapy_rep.protocol.access import is_html
+from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from scrapy_rep.protocol.dialect import Star
 from scrapy_rep.protocol.display import duration, number_of, shown
 from scrapy_rep.tools.answers import (
@@ -41,7 +41,7 @@ _STARS: Final = {
     Star.NO_MATCH: "count only where none of its rules matches",
     Star.ALWAYS: "count, too",
 }
-_HTML: Final = "an HTML page instead of a robots.txt: it disallows nothing unless it contains rules"
+_INSTEAD: Final = "instead of a robots.txt: it disallows nothing unless it contains rules"
 
 
 _NOT_APPLIED: Final = dict.fromkeys(("mode", "exception", "lapsed_exception", "delay_exception"))
@@ -97,7 +97,7 @@ def _sections(
         yield "robots.txt", _source(rules.fetched)
     else:
         name = "standard input" if rules.file == "-" else shown(rules.file)
-        yield "robots.txt", [name, _HTML] if rules.is_html else [name]
+        yield "robots.txt", [name, *_instead(rules.robotstxt.body)]
     if not rules.has_rules or explanation.verdict.reason is Reason.ROBOTS_TXT:
         yield "why", [why_without_rule(explanation.verdict)]
     if not rules.has_rules:
@@ -129,9 +129,12 @@ def _source(fetched: Fetched) -> list[str]:
     is_new = fetched.is_fresh and not robots.is_stale
     origin = "fetched just now" if is_new else f"from the store, fetched {age} ago"
     lines.append(f"HTTP status {entry.status}, {entry.access.value}, {len(entry.body):,} octets, {origin}")
-    if is_html(entry.body):
-        lines.append(_HTML)
-    return [*lines, f"valid until {time_text(robots.until)}"]
+    return [*lines, *_instead(entry.body), f"valid until {time_text(robots.until)}"]
+
+
+def _instead(body: bytes) -> list[str]:
+    kind = body_kind(body)
+    return [f"{kind.instead} {_INSTEAD}"] if kind.instead else []
 
 
 def _why_group(rules: CrawlerRules) -> str:
@@ -208,10 +211,15 @@ def _profile_facts(as_read: Reading | None) -> dict[str, Any] | None:
     }
 
 
+def _kind_facts(body: bytes) -> dict[str, Any]:
+    kind = body_kind(body)
+    return {"is_html": kind is BodyKind.HTML, "instead": None if kind.is_robots_txt else str(kind)}
+
+
 def _source_facts(rules: CrawlerRules) -> dict[str, Any]:
     fetched = rules.fetched
     if fetched is None:
-        return {"file": rules.file, "is_html": rules.is_html}
+        return {"file": rules.file, **_kind_facts(rules.robotstxt.body)}
     entry = fetched.entry
     return {
         "url": entry.url,
@@ -219,7 +227,7 @@ def _source_facts(rules: CrawlerRules) -> dict[str, Any]:
         "access": fetched.robots.access.value,
         "hops": list(entry.hops),
         "octets": len(entry.body),
-        "is_html": is_html(entry.body),
+        **_kind_facts(entry.body),
         "sha256": entry.sha256,
         "from_store": not fetched.is_fresh,
         "fetched_at": time_fact(entry.fetched_at),

@@ -236,7 +236,7 @@ def _targets(sitemap: Sitemap, failed: Callable[[str], object]) -> Iterable[str]
         else:
             yield entry.loc
     if sitemap.cut:
-        failed(f"{sitemap.url}: not read to its end: too many {sitemap.cut}")
+        failed(f"{sitemap.url}: not read to its end: {sitemap.problem}")
 
 
 def with_gate(settings: BaseSettings) -> BaseSettings:

@@ -107,7 +107,7 @@ NOTHING: Final = Said()
 class CrawlerRules:
     """What ``robotstxt`` says to the crawler ``agent``, which is asked by ``token``.
 
-    The robots.txt comes from ``fetched``, or from the file called ``file``, which ``is_html`` when it is a page.
+    The robots.txt comes from ``fetched``, or from the file called ``file``.
     ``reading`` is how a crawler with a profile reads it; a crawl goes by no profile.
     """
 
@@ -118,7 +118,6 @@ class CrawlerRules:
         *,
         by_profile: bool = False,
         file: str = "",
-        is_html: bool = False,
         fetched: Fetched | None = None,
     ) -> None:
         """Use the first of *tokens* that has a group, or else the last; *by_profile* as its owner documents."""
@@ -129,7 +128,6 @@ class CrawlerRules:
         self.reading: Reading | None = as_read if as_read and as_read.crawler else None
         self.token = self.reading.token if self.reading else self.agent
         self.file = file
-        self.is_html = is_html
         self.fetched = fetched
         self.licenses: Mapping[str, RslFile] = {}  # files beside that of the rules, by the URLs that these name
 

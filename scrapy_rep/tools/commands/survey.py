@@ -42,6 +42,7 @@ from scrapy_rep.tools.survey.inputs import (
     surveys_in,
     warc_captures,
 )
+from scrapy_rep.tools.survey.site_list import SiteCounts
 
 from . import OK
 from .inputs import WITHOUT_JINJA2, InputError
@@ -201,12 +202,16 @@ def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> in
 
 
 def _rows_of_files(files: Files, survey: Surveying, measure: _Measure) -> Iterator[Row]:
+    earlier = SiteCounts()
+
     def sites() -> Iterator[str]:
         for path in files.paths():
-            problem = files.problem(path)
+            problem, site = files.problem(path), files.site(path)
+            if not problem and not earlier.is_new(site):
+                problem = f"{path}: {site} has another file, which counts"
             if problem:
                 survey.invalid(problem)
-            yield "" if problem else files.site(path)
+            yield "" if problem else site
 
     paths = compress(files.paths(), survey.choose(sites()))
     return map_in_processes(partial(_measure_file, files, survey.out, measure), paths, worth_it=_WORTH_PROCESSES)

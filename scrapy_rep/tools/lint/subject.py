@@ -11,13 +11,13 @@ from itertools import accumulate
 from typing import Any, Final
 
 from scrapy_rep.protocol import GOOGLE, Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
-from scrapy_rep.protocol.access import is_html
+from scrapy_rep.protocol.body_kind import BodyKind, body_kind, is_utf_16
 from scrapy_rep.protocol.other_records import extensions
 from scrapy_rep.protocol.path_pattern import Pattern, is_plain
 from scrapy_rep.protocol.product_token import agent_matcher, is_global, token_in
 from scrapy_rep.protocol.reader import cut, groups_in, require_octets
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.files import binary_kind, is_utf_16
+from scrapy_rep.tools.files import binary_kind
 
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 UNNAMED: Final = "any-other-crawler"
@@ -189,9 +189,14 @@ class Subject:
         return self.robotstxt.verdict(token, path)
 
     @cached_property
-    def is_html(self) -> bool:
-        """Whether the body is an HTML page."""
-        return is_html(self.body)
+    def body_kind(self) -> BodyKind:
+        """What the body is."""
+        return body_kind(self.body)
+
+    @property
+    def is_markup(self) -> bool:
+        """Whether the body has no lines that it makes sense to check: HTML, XML or JSON."""
+        return self.body_kind in (BodyKind.HTML, BodyKind.XML, BodyKind.JSON)
 
     @cached_property
     def is_utf_16(self) -> bool:
@@ -211,7 +216,7 @@ class Subject:
     @property
     def is_readable(self) -> bool:
         """Whether it makes sense to check single lines."""
-        return not (self.is_error_page or self.is_html or self.is_utf_16 or self.binary_kind)
+        return not (self.is_error_page or self.is_markup or self.is_utf_16 or self.binary_kind)
 
     def raw(self, record: Record) -> bytes:
         """The line of *record* as written."""

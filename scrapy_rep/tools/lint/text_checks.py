@@ -10,7 +10,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from scrapy_rep.directives.robots_signals import AI_TRAINING
-from scrapy_rep.protocol import Kind, Record
+from scrapy_rep.protocol import Access, Kind, Record, access
+from scrapy_rep.protocol.body_kind import BodyKind
 from scrapy_rep.protocol.records import MAX_LINE, kind_of
 from scrapy_rep.tools.files import reader_of
 
@@ -18,8 +19,6 @@ from .finding import Findings
 from .subject import RULES, Subject, characters
 
 _MISSING: Final = frozenset({404, 410})
-_TOO_MANY_REQUESTS: Final = 429
-_SERVER_ERROR: Final = 500  # and above
 _NAMES: Final[dict[Kind, str]] = {kind: kind.value.capitalize() for kind in Kind if kind is not Kind.UNKNOWN}
 _KEYS: Final = {name.lower(): name for name in _NAMES.values()}
 _USUAL: Final = {
@@ -42,21 +41,29 @@ def check_file(subject: Subject, found: Findings) -> None:
         return
     if subject.limit is not None and len(subject.octets) > subject.limit:
         found.add("file-too-long", 0, 0, len(subject.octets), subject.limit)
-    if not subject.body.strip():
+    if subject.body_kind is BodyKind.BLANK:
         found.add("empty-file")
-    elif subject.is_html:
+    elif subject.body_kind is BodyKind.HTML:
         found.add("html", 1, 1, "only what lies between its tags" if subject.groups else "no rules")
+    elif subject.is_markup:
+        found.add("not-robots-txt", 1, 1, subject.body_kind.instead)
     elif subject.binary_kind:
         kind, reader = subject.binary_kind, reader_of(subject.binary_kind)
         found.add("binary-file", 1, 1, f"{kind} ({reader})" if reader else kind)
     elif subject.is_utf_16:
         found.add("utf-16")
     else:
-        _check_encoding(subject, found)
-        _check_line_ends(subject.body, found)
-        for number, line in enumerate(subject.lines, start=1):
-            if len(line) > MAX_LINE:
-                found.add("line-too-long", number, 1, len(line), MAX_LINE)
+        _check_text(subject, found)
+
+
+def _check_text(subject: Subject, found: Findings) -> None:
+    if subject.body_kind is BodyKind.TEXT:
+        found.add("not-robots-txt", 1, 1, subject.body_kind.instead)
+    _check_encoding(subject, found)
+    _check_line_ends(subject.body, found)
+    for number, line in enumerate(subject.lines, start=1):
+        if len(line) > MAX_LINE:
+            found.add("line-too-long", number, 1, len(line), MAX_LINE)
 
 
 def _check_source(subject: Subject, found: Findings) -> None:
@@ -66,14 +73,9 @@ def _check_source(subject: Subject, found: Findings) -> None:
     if subject.hops and not _is_upgrade(subject.url, subject.hops):
         found.add("redirected", 0, 0, subject.hops[-1])
     if subject.is_error_page and subject.status is not None:
-        found.add(_status_code(subject.status), 0, 0, str(subject.status))
-
-
-def _status_code(status: int) -> str:
-    """The code for a *status* that is no success (RFC 9309 sections 2.3.1.3 and 2.3.1.4)."""
-    if status in _MISSING:
-        return "missing-file"
-    return "unreachable" if status == _TOO_MANY_REQUESTS or status >= _SERVER_ERROR else "error-page"
+        is_unreachable = access(subject.status, subject.body) is Access.UNREACHABLE
+        code = "unreachable" if is_unreachable else "missing-file" if subject.status in _MISSING else "error-page"
+        found.add(code, 0, 0, str(subject.status))
 
 
 def _path_and_root(url: str) -> tuple[str, str]:

@@ -6,16 +6,18 @@ In CSV, columns that hold several values are JSON; Parquet is written by `scrapy
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
+from ipaddress import ip_address
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final
-from urllib.parse import quote
+from typing import IO, Any, Final, NamedTuple
+from urllib.parse import quote, unquote
 
 from scrapy_rep.census.row import TYPES, Row, to_json
 from scrapy_rep.protocol import Origin
@@ -137,6 +139,58 @@ def file_name(origin: Origin) -> str:
     if len(name) > _LONGEST_NAME:
         name = f"{name[:100]}+{sha256(name.encode()).hexdigest()}"
     return f"{name}.txt"
+
+
+# A host name may have "_" in it, a top-level domain not: what follows is a port.
+_NAME: Final = re.compile(r"(?:(https?)\+)?(.+?)(?:[_+:]([0-9]{1,5}))?", re.IGNORECASE)
+_IPV6: Final = re.compile(r"(\[)?([0-9a-f:.]*:[0-9a-f:.]*)(?(1)\])", re.IGNORECASE)
+_LABELS: Final = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
+_TOP_LEVEL: Final = re.compile(r"\.[\w-]*[^\W\d_][\w-]*\.?\Z")
+_IPV4: Final = re.compile(r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}")
+
+
+class NamedOrigin(NamedTuple):
+    """What the name of a file stands for: a host, perhaps with a port (else 0), perhaps with a scheme, too."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def name(self) -> str:
+        """The one spelling of such a name, without a suffix."""
+        host = quote(self.host, safe="")
+        if self.scheme:
+            return f"{self.scheme}+{host}+{self.port}.txt"
+        return f"{host}_{self.port}" if self.port else host
+
+
+def named_origin(name: str) -> NamedOrigin | None:
+    """What a file called *name* stands for; None where that is no site.
+
+    ``HOST``, ``HOST_PORT``, ``HOST:PORT`` and ``SCHEME+HOST+PORT``, with or without ``.txt``. HOST is a domain in
+    any case, in Unicode or IDNA, or an IP address; with a scheme it may have one label.
+    """
+    name = name.removesuffix(".txt")
+    parts = None if _IPV6.fullmatch(name) else _NAME.fullmatch(name)
+    scheme, host, port = parts.groups() if parts else (None, name, None)
+    host, ipv6 = unquote(host), _IPV6.fullmatch(unquote(host))
+    is_domain = _TOP_LEVEL.search(host) or _IPV4.fullmatch(host) or scheme or (port and host == "localhost")
+    if not ipv6 and not (is_domain and _LABELS.fullmatch(host)):
+        return None
+    netloc = f"[{ipv6[2]}]" if ipv6 else host
+    origin = Origin.find(f"{(scheme or 'https').lower()}://{netloc}" + (f":{port}" if port else ""))
+    if not origin or ((ipv6 or _IPV4.fullmatch(host)) and not _is_address(origin.host)):
+        return None
+    return NamedOrigin(origin.scheme if scheme else "", origin.host, origin.port if scheme or port else 0)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def folded_name(origin: Origin) -> str:

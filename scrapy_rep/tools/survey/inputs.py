@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import IO, Final
 
 from scrapy_rep.census import Capture, Row, precedence, site_of
+from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.files import ARCHIVES, binary_kind_at, files_in, not_plain_text, read_file, wrong_place
 
-from .folder import SurveyFolder
+from .folder import SurveyFolder, named_origin
 from .site_list import newest
 
 WITHOUT: Final = {
@@ -30,8 +31,7 @@ WITHOUT: Final = {
 
 _URL: Final = re.compile(r"[a-z0-9]{2,}:/")
 _MOST_NAMED: Final = 10  # damaged files
-_HOST: Final = r"(?P<host>(?=.*[a-z])[a-z0-9-]+(?:\.[a-z0-9-]+)+)"
-_ORIGIN: Final = re.compile(rf"(?:(?P<scheme>https?)(?=.*\+))?\+?{_HOST}(?:[_+](?P<port>[0-9]{{1,5}}))?")
+_HTTP, _HTTPS = 80, 443
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +55,14 @@ class Files:
     def site(self, path: Path) -> str:
         """The site of the file at *path*: the origin that its name stands for, else its name.
 
-        ``HOST`` and ``HOST.txt`` stand for https, ``HOST_PORT`` for a port, ``SCHEME+HOST+PORT.txt`` for all.
+        See `named_origin`; without a scheme, port 80 stands for http, and any other for https.
         """
-        name = path.relative_to(self.folder).as_posix().removesuffix(".txt")
-        found = _ORIGIN.fullmatch(name.rpartition("/")[2])
+        found = named_origin(path.name)
         if not found:
+            name = path.relative_to(self.folder).as_posix().removesuffix(".txt")
             return os.fsencode(name).decode("utf-8", "backslashreplace")
-        port = found["port"] or "443"
-        scheme = found["scheme"] or ("http" if port == "80" else "https")
-        return site_of(f"{scheme}://{found['host']}:{port}/")
+        scheme = found.scheme or ("http" if found.port == _HTTP else "https")
+        return str(Origin(scheme, found.host, found.port or _HTTPS))
 
     def capture(self, path: Path) -> Capture:
         """Return what is at *path*; a file that cannot be read has a problem."""

@@ -20,7 +20,9 @@ from .sums import ANY_AI
 from .tables import Cell, Share, Strata, Tables, Whole
 from .totals import BLANK, COMMENT, UNREADABLE, AgentTotals, Totals
 
-_KIND_COLOURS: Final = dict(zip(KINDS, ("green", "teal", "violet", "amber", "grey", "red", "blue"), strict=True))
+_KIND_COLOURS: Final = dict(
+    zip(KINDS, ("green", "teal", "violet", "amber", "amber", "grey", "red", "blue"), strict=True)
+)
 _RECORD_COLOURS: Final = {"disallow": "blue", "allow": "green", "user-agent": "violet", "sitemap": "teal"}
 _AGENTS_IN_CHART, _AGENTS_IN_TABLE, _FINDINGS_OF_A_SEVERITY, _REASONS_IN_CHART = 20, 200, 7, 20
 _SHARED_FILES, _SIMILAR_FILES, _SITES_OF_A_FILE = 30, 30, 12

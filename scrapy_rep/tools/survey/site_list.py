@@ -113,6 +113,10 @@ class SiteCounts:
         asked = "INSERT INTO sites VALUES (?, 1) ON CONFLICT (site) DO UPDATE SET times = times + 1"
         self._database.execute(asked, (site,))
 
+    def is_new(self, site: str) -> bool:
+        """Count *site* if it has not come before; return whether it has not."""
+        return self._database.execute("INSERT OR IGNORE INTO sites VALUES (?, 1)", (site,)).rowcount > 0
+
     def take(self, site: str) -> bool:
         """Take 1 from the number of *site*; return False when there is none left."""
         asked = "UPDATE sites SET times = times - 1 WHERE site = ? AND times > 0"

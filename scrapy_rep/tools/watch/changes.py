@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import Dialect, Kind, Origin, RobotsTxt, Rule, Verdict, parse
-from scrapy_rep.protocol.access import is_html
+from scrapy_rep.protocol.body_kind import body_kind
 from scrapy_rep.protocol.display import abridged, iso_time, number_of, shown
 from scrapy_rep.tools.answers import MOST, rule_text, verdict_facts
 from scrapy_rep.tools.difference import SAMPLE_HOST
@@ -94,8 +94,8 @@ class Question:
         robotstxt = parse(copy.body or b"", self.dialect, limit=self.limit)
         if copy.body is None:
             return _Read(robotstxt, f"HTTP status {copy.status}")
-        is_page = is_html(robotstxt.body) and not robotstxt.groups
-        return _Read(robotstxt, "an HTML page instead" if is_page else "")
+        instead = "" if robotstxt.groups else body_kind(robotstxt.body).instead
+        return _Read(robotstxt, instead and f"{instead} instead")
 
     def _of_files(self, site: str, old: _Read, new: _Read) -> Iterator[Change]:
         if new.missing:

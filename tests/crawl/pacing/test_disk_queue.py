@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy import Request
 from scrapy.core.scheduler import Scheduler
-from scrapy.squeues import PickleFifoDiskQueue
+from scrapy.squeues import PickleFifoDiskQueue, PickleLifoDiskQueue
 from scrapy.utils.spider import DefaultSpider
 
 from scrapy_rep import InvalidSettingError, RecoverableFifoDiskQueue, RecoverableLifoDiskQueue, RepPriorityQueue
 from scrapy_rep.pacing.disk_queue import Journal
+from scrapy_rep.runtime.crawl import Crawl
 from tests.support.in_process import crawler_at_rest
 
 Kind = type[RecoverableLifoDiskQueue]
@@ -158,6 +160,80 @@ def test_a_process_that_is_killed_while_it_reads_what_was_left_loses_nothing(sta
         second.queue(RecoverableLifoDiskQueue).push(second.journal.unpickle(next(records)))
     assert left(start) == [0, 1, 2, 3, 4]
     assert left(start) == []  # which were read to the end, and not stored again here
+
+
+def queue_in(folder: Path, left: object = (), kind: Any = RecoverableLifoDiskQueue) -> RepPriorityQueue:
+    """The queue of a crawl with the ``JOBDIR`` *folder*, of which the crawl before has noted what is *left*."""
+    is_ours = kind is RecoverableLifoDiskQueue
+    start: Any = RecoverableFifoDiskQueue if is_ours else PickleFifoDiskQueue
+    crawler = crawler_at_rest({"JOBDIR": str(folder)})
+    return RepPriorityQueue.from_crawler(
+        crawler, kind, str(folder / "requests.queue"), left, start_queue_cls=start
+    )
+
+
+NOTED = [["example.com", "https://example.com", [0]]]
+
+
+def filled_job(folder: Path) -> None:
+    queue = queue_in(folder)
+    for number in range(3):
+        queue.push(request(number))
+    queue.close()
+
+
+def found_in(folder: Path, left: object) -> list[int]:
+    queue = queue_in(folder, left)
+    journal = Crawl.of(queue._crawler).find(Journal)
+    assert journal is not None
+    found = [number_of(journal.hand_out(begin)) for begins in journal.waiting.values() for begin in begins]
+    queue.close()
+    return sorted(found)
+
+
+class Killed(BaseException):
+    """Stands for ``kill -9``: nothing of ours runs behind it."""
+
+
+@pytest.mark.parametrize("left", [NOTED, []], ids=["noted", "killed"])
+@pytest.mark.parametrize("error", [Killed(), OSError(24, "Too many open files"), OSError(28, "No space left")])
+@pytest.mark.parametrize("at", ["pathlib.Path.replace", "pathlib.Path.open", "mmap", "pathlib.Path.unlink"])
+def test_a_job_goes_on_after_starts_that_ended_at_any_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, at: str, error: BaseException, left: object
+) -> None:
+    filled_job(tmp_path)
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"scrapy_rep.pacing.disk_queue.{at}" if at == "mmap" else at, fail)
+        for _ in range(2):
+            with pytest.raises(type(error)):
+                queue_in(tmp_path, left)
+    assert found_in(tmp_path, left) == [0, 1, 2]
+    assert found_in(tmp_path, []) == []
+
+
+@pytest.mark.parametrize("octets", range(4))
+def test_a_journal_whose_first_octets_are_torn_is_empty(octets: int, tmp_path: Path) -> None:
+    (tmp_path / "requests.journal").write_bytes(b"REP1"[:octets])
+    assert found_in(tmp_path, []) == []
+
+
+@pytest.mark.parametrize("name", ["requests.journal", "requests.before"])
+def test_a_job_with_a_journal_is_refused_without_recoverable_queues(name: str, tmp_path: Path) -> None:
+    filled_job(tmp_path)
+    (tmp_path / "requests.journal").rename(tmp_path / name)
+    for left in (NOTED, []):
+        with pytest.raises(ValueError, match="stored by another SCHEDULER_DISK_QUEUE"):
+            queue_in(tmp_path, left, PickleLifoDiskQueue)
+    assert found_in(tmp_path, NOTED) == [0, 1, 2]
+
+
+def test_a_job_without_a_journal_is_refused_with_recoverable_queues(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="stored by another SCHEDULER_DISK_QUEUE"):
+        queue_in(tmp_path, NOTED)
 
 
 @BOTH

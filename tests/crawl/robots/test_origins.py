@@ -16,6 +16,7 @@ from scrapy_rep.robots.origins import Origins, SingleFlight
 from scrapy_rep.robots.parser import RepRobotParser
 from scrapy_rep.robots.robots import Robots
 from tests.support.in_process import run
+from tests.support.memory import octets_kept
 
 A, B, C = (Origin("https", host, 443) for host in ("a.example", "b.example", "c.example"))
 
@@ -187,3 +188,45 @@ def test_its_repr_shows_its_state() -> None:
         return [before, repr(flight)]
 
     assert run(states()) == ["<SingleFlight running waiters=1>", "<SingleFlight ended waiters=0>"]
+
+
+SIGNALS = {
+    "paths": "Content-Usage: /p/{} train-ai=n", "wildcards": "Content-Usage: /*p{:06} train-ai=n",
+    "texts": "Content-Usage: /p train-ai=n, x{}=y", "two texts of each": "Content-Usage: /{} x=n, y{}=y",
+    "short": "Content-Usage:/{} a", "training": "DisallowAITraining: /p/{}",
+    "rules and paths": "Disallow: /q/{0}\nContent-Usage: /p/{0} train-ai=n", "signals": "Content-Signal: a{}=no",
+    "licenses": "License: https://e.example/{}",
+}  # fmt: skip
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("form", SIGNALS.values(), ids=SIGNALS)
+def test_what_files_say_about_ai_stays_within_the_bound_of_memory(form: str) -> None:
+    bound = 1_000_000
+    lines = "\n".join(form.format(number, number % 7) for number in range(1_000))
+    body = f"User-agent: *\nAllow: /\n{lines}".encode()
+
+    def crawled() -> Origins:
+        origins = Origins(1_000, bound)
+        for number in range(20):
+            robots = robots_of(Origin("https", f"h{number}.example", 443), bytes(bytearray(body)))
+            put(origins, robots, robots.octets)
+            for page in range(10):
+                url = f"https://h.example/p/{page * 97}"
+                robots.verdict(["x"], url)
+                robots.signals("x").statements(url)
+                if not page:
+                    origins.resize(robots)
+        assert 1 < len(origins) < 20
+        return origins
+
+    assert octets_kept(crawled) < 1.2 * bound
+
+
+def test_an_unmodified_file_keeps_what_it_says_about_ai() -> None:
+    robots = robots_of(A, b"User-agent: *\nContent-Usage: train-ai=n\n")
+    assert robots.signals("x") is robots.signals("x")
+    assert not robots_of(A).signals("x")
+    for number in range(100):
+        robots.signals(f"bot{number}")
+    assert len(robots.known_signals) <= 16

@@ -32,6 +32,12 @@ def origin(url: str) -> Origin:
         ("http+a.example+80.txt", ["http://a.example"], ["https://a.example"]),
         ("%3A%3A1_8080", ["http://[::1]:8080"], ["http://[::1]"]),
         ("xn--bcher-kva.example", ["https://bücher.example"], ["https://bucher.example"]),
+        ("bücher.example", ["https://bücher.example", "http://xn--bcher-kva.example"], ["https://bucher.example"]),
+        ("Facebook.com.txt", ["https://facebook.com", "http://facebook.com"], ["https://facebook.com:8443"]),
+        ("192.0.2.1", ["https://192.0.2.1"], ["https://192.0.2.2"]),
+        ("2001:db8::1", ["https://[2001:db8::1]"], ["https://[2001:db8::2]"]),
+        ("a.example:8443", ["https://a.example:8443", "http://a.example:8443"], ["https://a.example"]),
+        ("HTTP+a.example+80", ["http://a.example"], ["https://a.example"]),
     ],
 )
 def test_ours_a_file_speaks_for_the_origins_of_its_name_alone(

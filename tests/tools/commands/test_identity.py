@@ -103,7 +103,16 @@ def test_the_defaults_of_scrapy_lack_much_and_the_page_of_scrapy_is_not_requeste
 @pytest.mark.parametrize(
     ("agent", "found"),
     [
-        ("", "the User-Agent contains no product token"),
+        *[
+            (agent, "the User-Agent contains no product token")
+            for agent in (
+                "",
+                "User-Agent: ShelfBot/1.0",
+                "+http://127.0.0.1/bot",
+                "https://127.0.0.1/bot",
+                "(compatible; ShelfBot)",
+            )
+        ],
         ("Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0", "Mozilla is the name of a browser"),
         ("Chrome/140", "Chrome is the name of a browser"),
         ("Googlebot/2.1", "Googlebot is a known name (Google: search)"),

@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
     """A folder of files: below it too, one hidden, two that cannot be read."""
     (tmp_path / "files" / "more").mkdir(parents=True)
     (tmp_path / "files" / "a.example").write_bytes(b"User-agent: *\nDisallow: /\n")
-    (tmp_path / "files" / "more" / "b.example.txt").write_bytes(b"\xffno rules\n" * 100)
+    (tmp_path / "files" / "more" / "b.example.txt").write_bytes(b"# \xffno rules\n" * 100)
     (tmp_path / "files" / ".hidden").write_bytes(b"")
     (tmp_path / "files" / "broken").symlink_to("nowhere")
     os.mkfifo(tmp_path / "files" / "pipe")
@@ -147,7 +147,7 @@ def test_sites_are_fetched_once_and_one_that_cannot_be_reached_is_a_record(tmp_p
             "-s", "REP_RETRY_TIMES=0", "-s", "REP_TIMEOUT=1",
         )  # fmt: skip
         assert site.count("/robots.txt", moved) == 1
-    assert (code, out) == (0, "7 of 7 sites, 3 with a robots.txt, 3 unreachable\nout/survey.html\n")
+    assert (code, out) == (0, "7 of 7 sites, 2 with a robots.txt, 3 unreachable\nout/survey.html\n")
     assert without_progress(err) == []
     found = records(tmp_path / "out")
     assert {name: found[name]["status"] for name in (good, moved, missing)} == {
@@ -215,7 +215,7 @@ def test_an_archive_in_a_folder_is_named_and_counted_apart(
 
 def test_ours_an_image_in_a_folder_is_a_row_as_it_is_in_an_archive(folder: Path, tmp_path: Path) -> None:
     (folder / "a.example").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 300)
-    assert surveyed("--files", str(folder), "--out", str(tmp_path / "out"))[1].startswith("4 of 4 sites, 2 with a")
+    assert surveyed("--files", str(folder), "--out", str(tmp_path / "out"))[1].startswith("4 of 4 sites, 1 with a")
     assert records(tmp_path / "out")["https://a.example"]["disallow"] == 0
 
 
@@ -541,6 +541,16 @@ def test_overwrite_replaces_a_survey(folder: Path, tmp_path: Path) -> None:
     (folder / "broken").unlink()
     assert surveyed("--files", str(folder), "--out", str(out), "--overwrite")[1].startswith("3 of 3 sites")
     assert list(records(out)) == ["https://a.example", "pipe", "https://b.example"]
+
+
+def test_two_files_of_one_site_count_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "files").mkdir()
+    for name in ("Facebook.com", "facebook.com", "facebook.com.txt", "other.example"):
+        (tmp_path / "files" / name).write_bytes(b"User-agent: *\nDisallow: /" + name.encode())
+    code, out = surveyed("--files", str(tmp_path / "files"), "--out", str(tmp_path / "one"))
+    assert (code, out.partition("\n")[0]) == (0, "2 of 2 sites, 2 with a robots.txt, 0 unreachable, 2 invalid")
+    assert "/facebook.com: https://facebook.com has another file, which counts\n" in capsys.readouterr().err
+    assert list(records(tmp_path / "one")) == ["https://facebook.com", "https://other.example"]
 
 
 def test_resume_goes_on_behind_the_last_whole_record(folder: Path, tmp_path: Path) -> None:

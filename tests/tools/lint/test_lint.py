@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, parse
+from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Access, Dialect, access, parse
 from scrapy_rep.protocol.path_pattern import Pattern, path_of
 from scrapy_rep.tools.lint import CODES, MOST_OF_A_CODE, Finding, Severity, lint
 from tests.protocol.test_google_verdicts import FOLDER, bodies
@@ -383,3 +383,16 @@ def test_a_hostile_body_takes_seconds_at_the_most(make: Callable[[], bytes]) -> 
 @pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
 def test_real_files_can_be_linted() -> None:
     assert len(set[str]().union(*map(codes, [*bodies(Path(FOLDER)).values()][::10]))) > 40
+
+
+def test_a_status_is_found_by_what_it_means_to_a_crawl() -> None:
+    found = {
+        "unreachable": Access.UNREACHABLE,
+        "missing-file": Access.UNAVAILABLE,
+        "error-page": Access.UNAVAILABLE,
+    }
+    for status in [*range(100, 200), *range(300, 600), 999]:
+        for body in (b"", b"<title>404 Not Found</title>"):
+            (finding,) = lint(body, status=status)
+            assert found[finding.code] is access(status, body), (status, body)
+            assert (finding.code == "missing-file") == (status in {404, 410})

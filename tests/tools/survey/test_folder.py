@@ -13,6 +13,7 @@ from scrapy_rep.census import Capture, Row, rows
 from scrapy_rep.census.row import TYPES
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.survey.folder import SurveyFolder, file_name, folded_name, write_csv
+from scrapy_rep.tools.survey.inputs import Files
 
 BODY = b"User-agent: GPTBot\nDisallow: x\nCrawl-delay: 2\nUser-agent: *\nContent-Signal: ai-train=no\nAllow: /\n"
 
@@ -42,6 +43,38 @@ RECORDS = [
 )
 def test_the_file_of_an_origin_has_a_name_of_its_own(url: str, name: str) -> None:
     assert file_name(Origin.from_url(url)) == name
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.example", "http://[::1]:80", "https://localhost:8443", "http://b.example"]
+)
+def test_the_name_that_a_survey_gives_a_file_stands_for_its_origin(url: str) -> None:
+    origin = Origin.from_url(url)
+    assert Files(Path()).site(Path(file_name(origin))) == str(origin)
+
+
+@pytest.mark.parametrize(
+    ("name", "site"),
+    [
+        ("Facebook.com", "https://facebook.com"), ("WWW.Facebook.COM.txt", "https://www.facebook.com"),
+        ("192.0.2.1", "https://192.0.2.1"), ("192.0.2.1.txt", "https://192.0.2.1"), ("192.0.2.1_80", "http://192.0.2.1"),
+        ("2001:db8::1", "https://[2001:db8::1]"), ("[2001:DB8::1]", "https://[2001:db8::1]"),
+        ("[::1]:8080", "https://[::1]:8080"), ("%3A%3A1_8080", "https://[::1]:8080"),
+        ("a.example:8443", "https://a.example:8443"), ("a.example:80", "http://a.example"),
+        ("localhost:8080", "https://localhost:8080"), ("http+localhost+8080.txt", "http://localhost:8080"),
+        ("HTTP+A.example+80.txt", "http://a.example"), ("http+a.example.txt", "http://a.example"),
+        ("bücher.example", "https://xn--bcher-kva.example"), ("xn--bcher-kva.example", "https://xn--bcher-kva.example"),
+        ("президент.рф", "https://xn--d1abbgf6aiiy.xn--p1ai"), ("my_shop.example_8443", "https://my_shop.example:8443"),
+        ("my_shop.example", "https://my_shop.example"), ("a.example.", "https://a.example."),
+        # Names of their own:
+        ("robots.txt", "robots"), ("localhost", "localhost"), ("1.2.3", "1.2.3"), ("999.0.2.1", "999.0.2.1"),
+        ("a b.example", "a b.example"), ("12:34", "12:34"), ("a.example:99999", "a.example:99999"),
+        ("..txt", "."), ("a..example", "a..example"), ("%2e%2e", "%2e%2e"), ("-", "-"),
+        ("report-2026_11", "report-2026_11"),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_file_stands_for_a_site_however_it_is_spelled(name: str, site: str) -> None:
+    assert Files(Path("folder")).site(Path("folder", name)) == site
 
 
 def test_no_host_leads_out_of_the_folder_or_is_too_long_for_it(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from scrapy_rep.census import Capture, Row, rows
-from scrapy_rep.protocol.access import is_html
+from scrapy_rep.protocol.body_kind import body_kind
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.survey.report import report
 from scrapy_rep.tools.survey.totals import ALL_SIGNALS, Totals
@@ -101,6 +101,37 @@ def tiles(page: str) -> dict[str, str]:
     }
 
 
+XML = b'<?xml version="1.0"?>\n<Error><Code>AccessDenied</Code></Error>'
+IN_ITS_PLACE = {
+    "xml": XML, "azure": b"\xef\xbb\xbf" + XML, "json": b'{"statusCode":404}', "text": b"Not Found",
+    "page": b"<html>\nUser-agent: *\nDisallow: /\n</html>",
+}  # fmt: skip
+BLANK = {"blank": b" \r\n\n", "mark": b"\xef\xbb\xbf", "nothing": b""}
+
+
+def test_a_body_that_is_no_robots_txt_is_counted_apart() -> None:
+    page = page_of({**IN_ITS_PLACE, **BLANK, "rules": b"User-agent: *\nDisallow: /x\n"})
+    assert tiles(page)["of the sites have a robots.txt"] == "44%"
+    assert table(page, "What the sites serve") == {
+        "something else instead": 4, "empty": 3, "an HTML page instead": 1, "with rules": 1,
+    }  # fmt: skip
+    assert (
+        "5 sites serve a web page or another text in its place; a rule that stands in it holds all the same."
+        in page
+    )
+
+
+def test_the_rules_in_a_page_are_what_it_closes() -> None:
+    row = measure("page", IN_ITS_PLACE["page"])
+    assert (row.kind, row.has_file, row.restriction) == ("an HTML page instead", False, {"*": "all"})
+
+
+def test_the_report_and_the_linter_count_the_same_blank_files() -> None:
+    for name, body in (BLANK | IN_ITS_PLACE | {"nul": b"\0\0", "comment": b"#"}).items():
+        row = measure(name, body)
+        assert (row.kind == "empty") == ("empty-file" in (row.findings or {})), name
+
+
 def test_the_figures_are_those_of_the_files() -> None:
     page = page_of(FILES, without_file("f.example", 404), without_file("g.example", problem="X: y"))
     shown = tiles(page)
@@ -163,7 +194,7 @@ def test_ours_without_signals_there_is_no_section_on_them() -> None:
 def test_the_figures_of_real_files_are_those_that_simple_code_counts() -> None:
     files = dict(islice(bodies(Path(FOLDER)).items(), 0, None, 14))
     page = page_of(files)
-    files = {name: body for name, body in files.items() if not is_html(body)}
+    files = {name: body for name, body in files.items() if body_kind(body).is_robots_txt}
     counted = {name: count(body) for name, body in files.items()}
     sums: Counter[str] = sum(counted.values(), Counter())
     lines = table(page, "What the lines are")
@@ -314,7 +345,7 @@ def test_ours_a_light_survey_says_nothing_about_findings() -> None:
 
 
 def test_ours_a_mixed_survey_says_how_many_files_were_linted() -> None:
-    page = page_of(FILES | {"f": b"User-agent: *\nDisallow: x\n"}, measure("g", b"a", light=True))
+    page = page_of(FILES | {"f": b"User-agent: *\nDisallow: x\n"}, measure("g", b"#", light=True))
     assert "5 of the files were linted" in page
     assert tiles(page)["of the linted files contain an error"] == "20%"
 
