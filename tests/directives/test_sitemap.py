@@ -241,7 +241,8 @@ TEXT = b"https://h.example/a\nhttps://h.example/bcd"
         (b"<feed><entry><link href='https://h.example/s'/></entry>", "end", False),
         (gzip.compress(XML, mtime=0), "", False), (gzip.compress(XML, mtime=0)[:-12], "end", False),
         (gzip.compress(XML, mtime=0)[:-8], "", False),
-        (TEXT, "", False), (gzip.compress(TEXT, mtime=0), "", False), (gzip.compress(TEXT, mtime=0)[:-12], "end", False),
+        (TEXT, "", False), (gzip.compress(TEXT, mtime=0), "", False),
+        (gzip.compress(TEXT, mtime=0)[:-12], "end", False),
     ],
 )  # fmt: skip
 def test_a_sitemap_without_its_end_and_one_without_an_entry_say_so(body: bytes, cut: str, is_empty: bool) -> None:
