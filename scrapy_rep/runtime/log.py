@@ -37,11 +37,13 @@ class Line(Enum):
 
     READ = INFO, "%d more origins: robots.txt read or missing"
     UNREACHABLE = WARNING, "robots.txt of %d more origins is unreachable"
+    REFUSED = WARNING, "%d more origins refuse their robots.txt and serve their pages"
     UNPARSED = WARNING, "robots.txt of %d more origins cannot be parsed"
     RETRIED = INFO, "The first attempt at robots.txt of %d more origins failed"
     DELAY = INFO, "robots.txt of %d more origins asks for a delay"
     LONG_DELAY = WARNING, "robots.txt of %d more origins asks for a delay over REP_CRAWL_DELAY_MAX"
     BACKOFF = INFO, "%d more hosts asked to slow down, or failed repeatedly"
+    HELD = INFO, "%d more hosts get no request for a while: they asked an earlier run, or another process"
     UNJUDGED = WARNING, "%d more requests came to their download handlers without a verdict"
     HOLDS_DROPPED = WARNING, "%d more times, holds of sites were dropped"
     LAPSED = WARNING, "%d more exceptions do not apply: other rules decide"
