@@ -46,9 +46,10 @@ class Loss(NamedTuple):
 
 _REQUEST, _LINK, _ITEM = ("request", "requests"), ("link", "links"), ("item", "items")
 _RULES: Final = "REP_EXCEPTIONS, REP_MODES"
+_SIGNALS: Final = "REP_AI_SIGNALS; scrapy robots explain --page shows who says so"
 _LOSSES: Final = (
     Loss("robotstxt/forbidden", *_REQUEST, "that robots.txt forbids", _RULES, "rep/ai/refused_count"),
-    Loss("rep/ai/refused_count", *_REQUEST, "for pages that robots.txt reserves from {}", "REP_AI_SIGNALS"),
+    Loss("rep/ai/refused_count", *_REQUEST, "for pages that robots.txt reserves from {}", _SIGNALS),
     Loss("rep/forbidden_unreachable_count", *_REQUEST, "whose robots.txt is unreachable", "REP_UNREACHABLE"),
     Loss("rep/unreachable_error_count", "attempt", "attempts", "at pages whose robots.txt is unreachable",
          "REP_UNREACHABLE"),
@@ -61,7 +62,7 @@ _LOSSES: Final = (
     Loss("rep/page/link_dropped_count", *_LINK, "that nofollow applies to",
          "REP_PAGE_DIRECTIVES, REP_REL_NOFOLLOW"),
     Loss("rep/page/item_dropped_count", *_ITEM, "of pages that say noindex", "REP_NOINDEX"),
-    Loss("rep/ai/item_dropped_count", *_ITEM, "of pages that are reserved from {}", "REP_AI_SIGNALS"),
+    Loss("rep/ai/item_dropped_count", *_ITEM, "of pages that are reserved from {}", _SIGNALS),
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ SCRAPYS: dict[str, Any] = {"SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.Downloade
 QUEUES = pytest.mark.parametrize("queue", [{}, SCRAPYS], ids=["our queue", "Scrapy's queue"])
 PAGES = [f"/{page}" for page in range(5)]
 ENDS_SOON: dict[str, Any] = {"CLOSESPIDER_TIMEOUT": 1}
+SIGNALS = "REP_AI_SIGNALS; scrapy robots explain --page shows who says so"
 LEFT_OUT = "Left out, with the settings that change it: "
 
 
@@ -99,7 +100,7 @@ def test_a_429_of_an_earlier_run_is_the_reason(queue: dict[str, Any], site: Site
 def test_a_signal_about_ai_is_the_reason() -> None:
     pages = {"/robots.txt": robots("User-agent: *\nContent-Signal: ai-train=no\n"), "*": html()}
     result = scrape(pages, PAGES, REP_PURPOSES=["ai-train"], REP_AI_SIGNALS="obey").crawl
-    why = "5 items of pages that are reserved from ai-train (REP_AI_SIGNALS)."
+    why = f"5 items of pages that are reserved from ai-train ({SIGNALS})."
     assert closing(result) == ("WARNING", f"No item was kept. {LEFT_OUT}{why}")
 
 
@@ -111,7 +112,7 @@ def test_pages_that_are_refused_for_ai_count_apart_from_those_that_rules_forbid(
     result = scrape(pages, PAGES, REP_PURPOSES=["ai-train"], REP_AI_SIGNALS="refuse").crawl
     assert (result.stats["robotstxt/forbidden"], result.stats["rep/ai/refused_count"]) == (5, 4)
     rule = "1 request that robots.txt forbids (REP_EXCEPTIONS, REP_MODES)"
-    signal = "4 requests for pages that robots.txt reserves from ai-train (REP_AI_SIGNALS)"
+    signal = f"4 requests for pages that robots.txt reserves from ai-train ({SIGNALS})"
     assert closing(result) == ("WARNING", f"No page arrived. {LEFT_OUT}{rule}; {signal}.")
 
 
@@ -159,6 +160,23 @@ def test_a_robots_txt_that_does_not_come_is_named(site: Site) -> None:
     assert level == "WARNING"
     assert ": 5 for 127.0.0.1 (its robots.txt has not come); " in text
     assert "REP_TIMEOUT and REP_UNREACHABLE_WAIT bound the wait for robots.txt" in text
+
+
+def test_a_visit_time_that_has_not_begun_is_named() -> None:
+    settings: dict[str, Any] = {
+        **MEMORY,
+        **ENDS_SOON,
+        "REP_RATE_AND_VISIT_TIME": True,
+        "REP_CRAWL_DELAY_MAX": 90_000,
+    }
+    at_ten: dict[str, Any] = {"spider": "tests.crawl.spiders:AtTime", "attributes": {"clock": 10 * 3_600.0}}
+    _, result = visit("User-agent: *\nVisit-time: 1200-1300\n", "/page", **at_ten, **settings)
+    level, text = closing(result)
+    assert level == "WARNING"
+    assert re.search(r": 1 for 127\.0\.0\.1 \(its Visit-time begins in (2 h|1 h 59 min|1 h 60 min)\); ", text), (
+        text
+    )
+    assert text.endswith("REP_RATE_AND_VISIT_TIME = False does not wait for a Visit-time.")
 
 
 @QUEUES
