@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.gate.audit import Audit
-from scrapy_rep.gate.report import ExceptionReport, Report
+from scrapy_rep.gate.report import REFUSALS, ExceptionReport, Report
 from scrapy_rep.policy.meta import BLANK, DONT_OBEY, META_KEY, is_exempt, is_stamp, stamp_of
 from scrapy_rep.policy.policy import Mode, Outcome, forbidden_for
 from scrapy_rep.protocol import SCHEMES, Origin, Reason
@@ -117,7 +118,10 @@ class Account:
         return values
 
     def flag(self, request: Request, response: Response) -> None:
-        """Flag *response* for Scrapy's log line if its stamp is out of the ordinary."""
+        """Flag *response* for Scrapy's log line if its stamp is out of the ordinary.
+
+        A page of an origin that refuses its robots.txt is reported.
+        """
         stamp = request.meta.get(META_KEY)
         if not is_stamp(stamp):  # another middleware may have put something else there
             return
@@ -125,6 +129,8 @@ class Account:
             response.flags.append(f"robots:{stamp['verdict']}")
         if stamp.get("source") == "stale":
             response.flags.append("robots:stale")
+        if stamp.get("status") in REFUSALS and response.status == HTTPStatus.OK:
+            self.report.refused(stamp["origin"], stamp["status"])
 
     def _stamp_by(self, request: Request, decision: Decision, robots: Robots) -> dict[str, Any]:
         if decision.exception is not None:

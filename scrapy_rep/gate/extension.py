@@ -28,6 +28,7 @@ from scrapy_rep.settings import LAST_RUN, asks_robots, logging_invalid_settings
 from scrapy_rep.signals import sitemaps_found
 
 from .account import Account
+from .losses import Losses
 from .site_files import AiSignals, sitemaps_of
 from .sitemap_runs import SitemapRuns
 
@@ -64,6 +65,7 @@ class RepExtension:
         self.files = SiteFiles(crawl, self.registry)
         self.ai = AiSignals(self.settings) if self.settings.purposes else None
         self.account = Account(crawler, self.policy, self.ai)
+        self._losses = Losses(crawl, self.account.report)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -184,6 +186,7 @@ class RepExtension:
             await self._crawl.crawler.signals.send_catch_log_async(signal=signal, **arguments)
 
     def _spider_closed(self, reason: str) -> Awaitable[None] | None:
+        self.account.close()
         if self.sitemap_runs is not None and reason == "finished":
             return self._save_and_close(self.sitemap_runs)
         self._close()
@@ -196,7 +199,6 @@ class RepExtension:
             self._close()
 
     def _close(self) -> None:
-        self.account.close()
         self._store.close()
         if self._redis is not None:
             self._redis.close()

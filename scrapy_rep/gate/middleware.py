@@ -15,7 +15,7 @@ from scrapy.spiders import SitemapSpider
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
 from scrapy_rep.gate.browser import BrowserGate, FinalUrl
 from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.report import IS_START
+from scrapy_rep.gate.report import IS_START, REFUSALS
 from scrapy_rep.gate.site_files import (
     SITEMAP_CHAIN,
     CrossSubmits,
@@ -226,10 +226,14 @@ class RepMiddleware:
         """
         if self._crawl_delay is not None and self._crawl_delay.has_delays:
             unpin_slot(request)
-        stamp = request.meta.get(META_KEY)  # or what another middleware has put there
-        if stamp is not None and (
-            type(stamp) is not dict or stamp.get("verdict") != "allowed" or stamp.get("source") == "stale"
-        ):
+        stamp = request.meta.get(META_KEY)
+        try:
+            is_plain = stamp is None or (
+                stamp["verdict"] == "allowed" and stamp["source"] != "stale" and stamp["status"] not in REFUSALS
+            )
+        except (LookupError, TypeError):  # it is no stamp: another middleware has put it there
+            is_plain = False
+        if not is_plain:
             self._account.flag(request, response)
         if response.url == request.url:
             return response
@@ -288,6 +292,8 @@ class RepMiddleware:
             self._forbid_unreachable(request, robots, decision)
         self._account.decided(request, robots, decision)
         self._crawler.stats.inc_value("robotstxt/forbidden")
+        if verdict.reason is Reason.AI_SIGNAL:
+            self._crawler.stats.inc_value("rep/ai/refused_count")
         self._log(request, decision.why)
         raise ForbiddenByRobots(origin, verdict, line=decision.line)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
-from scrapy_rep.policy.policy import SENT_ANYWAY, Outcome
+from scrapy_rep.policy.policy import SENT_ANYWAY, Mode, Outcome
 from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from scrapy_rep.protocol.display import abridged, number_of, shown
@@ -53,6 +53,12 @@ _UNREACHABLE_PAGES: Final = {
     Unreachable.RETRY: "retried",
     Unreachable.RAISE: "retried",
 }
+
+
+_REMEDY: Final = '. Start again later, or set REP_UNREACHABLE = "allow" to request them anyway'
+
+REFUSALS: Final = frozenset({401, 402, 403})
+"""Statuses by which a server refuses a robots.txt. They mean "unavailable", so everything is allowed."""
 
 
 class RuleCounts:
@@ -96,11 +102,15 @@ class Report:
         self._targets, self._log = Crawl.of(crawler).targets, Crawl.of(crawler).log
         self._has_passed = False
         self._has_other_start = False  # a start request that no rule forbade
+        self.has_link = policy.default is Mode.OFF
+        """Whether the gate let a request pass that is no start request; True where it may not have been asked."""
         self._unreachable_pages = 0
         self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
         self._forbidden, self._forbidden_starts = RuleCounts(), RuleCounts()
         self._reported, self.filtered = RuleCounts(), RuleCounts()
         self._instead: dict[BodyKind, list[Origin]] = {}  # the first origins that send no robots.txt
+        self._refusing: set[str] = set()
+        """The origins that refuse their robots.txt and serve their pages, once that was reported."""
         self._totals: Counter[str] = Counter()
 
     def passed(self, request: Request) -> None:
@@ -109,7 +119,10 @@ class Report:
 
     def not_forbidden(self, request: Request) -> None:
         """Note that no rule forbade *request*, whether it passed or not."""
-        self._has_other_start |= bool(request.meta.get(IS_START))
+        if request.meta.get(IS_START):
+            self._has_other_start = True
+        elif not request.meta.get("is_robotstxt_request"):
+            self.has_link = True
 
     def decided(self, request: Request, origin: Origin, decision: Decision) -> None:
         """Count *request* to *origin* by what the *decision* is."""
@@ -142,6 +155,8 @@ class Report:
             self._instead[kind] = [*self._instead.get(kind, ()), origin][:_NAMED]
         if result is not None and result.warning and (known is None or known.entry.body != robots.entry.body):
             self._log.add(Line.ODD, "robots.txt of %s: %s", origin, result.warning)
+        if robots.entry.status in REFUSALS and not (known and known.entry.status in REFUSALS):
+            self._inc("rep/refused_count")
         self._note_trial(origin)
         if robots.access is Access.UNREACHABLE is not robots.entry.access and not robots.entry.failures:
             self._log.add(
@@ -153,6 +168,22 @@ class Report:
             self._log_read(robots, result)
         elif known is None or not known.entry.failures:
             self._log_unreachable(robots, result)
+
+    def refused(self, origin: str, status: int) -> None:
+        """Warn that *origin* serves its pages and refuses its robots.txt by *status*.
+
+        That may be a server which forbids all files of unknown kinds, or a site that wants no crawlers.
+        """
+        if origin in self._refusing or status in self._settings.status_access:
+            return
+        if len(self._refusing) >= self._settings.memory_entries:
+            self._refusing.clear()
+        self._refusing.add(origin)
+        self._log.add(
+            Line.REFUSED, "%s refuses its robots.txt (HTTP status %d) and serves its pages: no rules are known, so"
+            ' everything is requested. REP_STATUS_ACCESS = {%d: "disallow"} requests nothing there, and "allow"'
+            " ends this warning", origin, status, status,
+        )  # fmt: skip
 
     def _inc(self, stat: str) -> None:
         self._totals[stat] += 1
@@ -193,16 +224,18 @@ class Report:
     def _log_unreachable(self, robots: Robots, result: FetchResult) -> None:
         # A component of the project that ignored the request has logged why: no reason to warn.
         line = Line.READ if isinstance(result.error, IgnoreRequest) else Line.UNREACHABLE
-        origin = robots.entry.origin
+        origin, remedy = robots.entry.origin, ""
         if robots.is_stale:
             consequence = f"the copy of {clock.time() - robots.entry.fetched_at:.0f} s ago is used"
         elif self._policy.mode(f"{origin}/") in SENT_ANYWAY:
             consequence = "its pages are requested anyway"
         else:
             consequence = f"its pages are {_UNREACHABLE_PAGES[self._settings.unreachable]}"
+            is_lost = line is Line.UNREACHABLE and self._settings.unreachable is not Unreachable.ALLOW
+            remedy = _REMEDY if is_lost else ""
         self._log.add(
-            line, "robots.txt of %s is unreachable after %s (%s): %s until an attempt succeeds",
-            origin, number_of(result.attempts, "attempt", "attempts"), describe(result.error), consequence,
+            line, "robots.txt of %s is unreachable after %s (%s): %s until an attempt succeeds%s",
+            origin, number_of(result.attempts, "attempt", "attempts"), describe(result.error), consequence, remedy,
         )  # fmt: skip
 
     def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
@@ -247,8 +280,9 @@ class Report:
             f"robots.txt: {number_of(totals['rep/origin_count'], 'origin', 'origins')};"
             f" {totals['rep/fetched_count']} fetched, {totals['rep/store_hit_count']} from the store,"
             f" {totals['rep/revalidated_count']} revalidated, {totals['rep/access/unreachable']} unreachable,"
-            f" {number_of(totals['rep/stale_count'], 'stale copy', 'stale copies')} used;"
-            f" {number_of(self._forbidden.total, 'request', 'requests')} forbidden"
+            f" {number_of(totals['rep/stale_count'], 'stale copy', 'stale copies')} used"
+            + (f", {totals['rep/refused_count']} refused" if totals["rep/refused_count"] else "")
+            + f"; {number_of(self._forbidden.total, 'request', 'requests')} forbidden"
             + (f" on {origins:,} origins" if origins > 1 else "")
             + (f", {unreachable:,} not sent because unreachable" if unreachable else "")
             + (f"{';' if origins > 1 else ','} most by {most}" if most else "")

@@ -89,6 +89,7 @@ class CrawlDelay:
         self.backoffs = Backoffs(crawl, self.states, self._connect) if settings.backoff else None
         if self.backoffs is not None:
             self.backoffs.asked.append(self.report.asked_to_slow_down)
+            self.backoffs.learned.append(self.report.told_of_hold)
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
         self._requested = WeakKeyDictionary()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy import signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing.door import Door
+from scrapy_rep.pacing.download_slots import SlotStates
 from scrapy_rep.protocol.display import duration, number_of
 from scrapy_rep.runtime.log import Line
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from scrapy_rep.pacing.backoff import Plea, SiteBackoff
-    from scrapy_rep.pacing.download_slots import SlotStates
     from scrapy_rep.pacing.requested_delays import Delay
+    from scrapy_rep.pacing.slots import Site
     from scrapy_rep.protocol import Origin
     from scrapy_rep.runtime.crawl import Crawl
     from scrapy_rep.runtime.event_loop import Timer
@@ -36,10 +36,9 @@ _SLOWEST: Final = 5
 
 
 class DelayReport:
-    """Logs each origin once; ``waited_seconds`` is the time for which hosts with requests waited."""
+    """Logs each origin once, and what asks to slow down once for each host."""
 
     def __init__(self, crawl: Crawl) -> None:
-        self.waited_seconds = 0.0
         self._stats = crawl.stats
         self._settings = crawl.settings
         self._log = crawl.log
@@ -47,8 +46,10 @@ class DelayReport:
         """The delays that were reported; 0 for one that the user overrides."""
         self._slowed: Counter[str] = Counter()
         """How often each host asked to slow down."""
+        self._held: set[str] = set()
+        """The sites of which another process told, and which were reported."""
         self._slots = crawl.download_slots
-        self._door = crawl.part(Door)
+        self._waits = SlotStates.of_crawl(crawl).waits
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     def obeyed(self, origin: Origin, delay: Delay) -> None:
@@ -91,6 +92,18 @@ class DelayReport:
         if len(self._slowed) > self._settings.memory_entries:
             self._slowed = Counter(dict(self._slowed.most_common(_SLOWEST)))
 
+    def told_of_hold(self, site: Site) -> None:
+        """Report that *site* gets no request for a while: it asked an earlier run, or another process."""
+        if site.name in self._held:
+            return
+        if len(self._held) >= self._settings.memory_entries:
+            self._held.clear()
+        self._held.add(site.name)
+        self._log.add(
+            Line.HELD, "%s asked an earlier run, or another process, to slow down: it gets no request for %s more,"
+            " and then fewer", site.name, duration(site.held_for),
+        )  # fmt: skip
+
     def _is_new(self, subject: Origin | str, seconds: float) -> bool:
         if subject in self._asked:
             return False
@@ -110,11 +123,11 @@ class DelayReport:
 
     def close(self) -> None:
         """Log the totals, and who slowed the crawl down most."""
-        self.waited_seconds += self._door.waited_seconds
-        self._stats.set_value("rep/crawl_delay/waited_seconds", round(self.waited_seconds, 3))
+        waited_seconds = self._waits.seconds
+        self._stats.set_value("rep/crawl_delay/waited_seconds", round(waited_seconds, 3))
         if slowest := ", ".join(f"{origin} {seconds:g} s" for origin, seconds in self._slowest.items()):
-            waited = f"; hosts with requests waited {self.waited_seconds:.1f} s in total, DOWNLOAD_DELAY included"
-            more = waited if self.waited_seconds else ""
+            waited = f"; hosts with requests waited {waited_seconds:.1f} s in total, DOWNLOAD_DELAY included"
+            more = waited if waited_seconds else ""
             logger.info("Longest delays that robots.txt asked for: %s%s.", slowest, more)
         most = self._slowed.most_common(_SLOWEST)
         if named := ", ".join(f"{host} {number_of(count, 'time', 'times')}" for host, count in most):

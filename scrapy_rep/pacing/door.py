@@ -94,7 +94,6 @@ class Door:
         self.judged: dict[Request, str] = {}
         self._most_judged = _LEAST
         self.site: Callable[[Request], Site | None] | None = None
-        self.waited_seconds = 0.0
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
 
     def _spider_opened(self) -> None:
@@ -177,7 +176,9 @@ class Door:
         return site.is_shared and self._permits is not None
 
     async def _wait_and_send(self, request: Request, site: Site) -> Response:
-        began = clock.monotonic()
+        slot = site.slot
+        if slot is not None:
+            self._states.waits.begin(slot, request)
         self._lend(1)
         try:
             await site.enter(first=is_robots_txt(request))
@@ -187,7 +188,8 @@ class Door:
                 site.leave()
         finally:
             self._lend(-1)
-            self.waited_seconds += clock.monotonic() - began
+            if slot is not None:
+                self._states.waits.end(self._states.by_key.get(slot.key, slot), request)
             self._crawl.download_slots.restart_delay(self._crawl.download_slots.key(request))
             if site.slot is not None:
                 self._states.changed(site.slot)
@@ -241,10 +243,13 @@ class Door:
         if not self._outside:
             self._crawl.engine.closing.add(self._give_back)
         self._outside[request] = slot
+        self._states.waits.begin(slot, request)
         self._lend(1)
 
     def _no_longer_outside(self, request: Request) -> None:
-        if self._outside.pop(request, None) is not None:
+        slot = self._outside.pop(request, None)
+        if slot is not None:
+            self._states.waits.end(self._states.by_key.get(slot.key, slot), request)
             self._lend(-1)
             if not self._outside:
                 self._crawl.engine.closing.remove(self._give_back)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from scrapy_rep.clock import clock
+
 from .slots import Site, SlotState, with_margin
 
 if TYPE_CHECKING:
@@ -18,6 +20,52 @@ if TYPE_CHECKING:
     from .slots import DelaySource
 
 _LEAST: Final = 64  # download slots that are remembered in any case
+
+
+class Waits:
+    """How long download slots had requests that only waited for a delay or a back-off.
+
+    Requests wait in three places: the queue of hosts, Scrapy's download slot, and the door. A download slot that
+    waits in several of them at once counts once.
+    """
+
+    def __init__(self) -> None:
+        self._ended = 0.0
+        self.now: dict[SlotState, tuple[float, set[object]]] = {}
+        """The download slots that wait now: since when (monotonic seconds), and what waits. Often none do."""
+
+    def begin(self, state: SlotState, what: object) -> None:
+        """Count the time from now on, if it is not counted yet: *what* waits, a request or a queue."""
+        found = self.now.get(state)
+        if found is None:
+            found = self.now[state] = clock.monotonic(), set()
+        found[1].add(what)
+
+    def end(self, state: SlotState, what: object) -> None:
+        """*what* waits no longer. A wait for the project's own ``DOWNLOAD_DELAY`` alone does not count."""
+        since, waiting = self.now.get(state, (0.0, None))
+        if waiting is None:
+            return
+        waiting.discard(what)
+        if not waiting:
+            del self.now[state]
+            self._ended += clock.monotonic() - since if state.floor else 0.0
+
+    def join(self, state: SlotState, other: SlotState) -> None:
+        """*other* has become one with *state*."""
+        if other in self.now:
+            since, waiting = self.now.pop(other)
+            known = self.now.get(state, (since, set()))
+            self.now[state] = min(since, known[0]), waiting | known[1]
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all download slots together, those of waits that have not ended included."""
+        now = clock.monotonic()
+        return self._ended + sum(now - since for state, (since, _) in self.now.items() if state.floor)
+
+    def __repr__(self) -> str:
+        return f"<Waits {self.seconds:.3f} s, {len(self.now)} wait now>"
 
 
 class SlotStates:
@@ -30,6 +78,7 @@ class SlotStates:
         """Called with a download slot that may start earlier or later, or has become one with another."""
         self.lead = 0.0
         """Seconds that a request may come to the door early where processes share its site: to ask the limiter."""
+        self.waits = Waits()
         self.has_queue = False
         """Whether requests wait for them in the queue of hosts."""
         self.kept: Callable[[SlotState], None] = lambda _: None
@@ -135,6 +184,7 @@ class SlotStates:
             return state
         self.delayed.pop(state, None)
         other.join(state)
+        self.waits.join(other, state)
         self.by_key.update(dict.fromkeys(other.keys, other))
         self._download_slots.join(other.keys)
         self.changed(other)

@@ -49,12 +49,14 @@ class _Failure(NamedTuple):
 class Backoffs:
     """The back-offs of one crawl.
 
-    Each of ``asked`` is called with a request whose outcome slows its site down, with its plea and the back-off.
+    Each of ``asked`` is called with a request whose outcome slows its site down, with its plea and the back-off,
+    and each of ``learned`` with a site that another process told of, once the back-off holds.
     """
 
     def __init__(self, crawl: Crawl, states: SlotStates, heard: Callable[[], None]) -> None:
         """*heard* is called when other processes have told something."""
         self.asked: list[Callable[[Request, Plea, SiteBackoff], None]] = []
+        self.learned: list[Callable[[Site], None]] = []
         self._crawl = crawl
         self._states = states
         self._heard = heard
@@ -234,6 +236,8 @@ class Backoffs:
             site.is_shared = True
             self._keep(site)
             self._crawl.stats.inc_value("rep/backoff/shared_count")
+            for listener in self.learned:
+                listener(site)
 
     def __repr__(self) -> str:
         return f"<Backoffs sites={len(self._backoffs)} told={len(self.told)}>"

@@ -67,6 +67,7 @@ class SlotTracker:
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
         self.states = SlotStates.of_crawl(crawl)
+        self._waits = self.states.waits
         if self.crawl_delay is not None:
             self.crawl_delay.forecast.watch(self.timer)
         self.states.listeners.append(self.update)
@@ -222,18 +223,18 @@ class SlotTracker:
             elif slot.ready.add(slot, len(state.handed_out)):
                 self._engine.wake()
         if seconds:
-            state.waiting_since = state.waiting_since or clock.monotonic()
+            self._waits.begin(state, self)
             self._update_after(state, seconds)
-        elif state.waiting_since is not None:
-            self._end_wait(state, state.waiting_since)
+        elif self._waits.now:
+            self._waits.end(state, self)
 
     def _rest(self, state: SlotState) -> None:
         """No request waits here for a download slot; one of another scheduler may."""
         if self._serves_another:
             self._engine.wake()
             return
-        if state.waiting_since is not None:
-            self._end_wait(state, state.waiting_since)
+        if self._waits.now:
+            self._waits.end(state, self)
         for slot in state.queued:
             slot.ready.discard(slot)
 
@@ -241,11 +242,6 @@ class SlotTracker:
         """Forget a download slot in one queue, which has no requests for it."""
         slot.state.queued.remove(slot)
         self.update(slot.state)
-
-    def _end_wait(self, state: SlotState, since: float) -> None:
-        state.waiting_since = None
-        if self.crawl_delay is not None and state.floor:
-            self.crawl_delay.report.waited_seconds += clock.monotonic() - since
 
     def _update_after(self, state: SlotState, seconds: float) -> None:
         now = clock.monotonic()

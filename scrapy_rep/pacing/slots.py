@@ -382,7 +382,7 @@ class SlotState:
 
     __slots__ = (
         "_largest", "applied", "at_door", "floor", "handed_out", "held_until", "key", "keys", "own_delay",
-        "own_jitter", "queued", "sites", "size", "update_at", "waiting_since",
+        "own_jitter", "queued", "sites", "size", "update_at",
     )  # fmt: skip
 
     def __init__(self, key: str) -> None:
@@ -406,8 +406,6 @@ class SlotState:
         self.handed_out: set[Request] = set()
         self.update_at: float | None = None
         """When the timer updates it."""
-        self.waiting_since: float | None = None
-        """Since when it has requests that only wait for the delay."""
 
     def weigh(self, site: Site) -> None:
         """Take in that the floor of *site*, one of its sites, may have changed; without a floor it leaves."""
@@ -452,7 +450,6 @@ class SlotState:
         self.queued, other.queued = [*self.queued, *other.queued], []
         self.size, other.size = self.size + other.size, 0
         self.handed_out |= other.handed_out
-        self.waiting_since = self.waiting_since or other.waiting_since
         other.update_at = None
         self._weigh_all()
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
 from scrapy import Request, pqueues, signals
 from scrapy.core import downloader
+from scrapy.core.scheduler import Scheduler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.utils.asyncio import call_later
@@ -39,6 +40,7 @@ TOUCHES: Final = {
     "engine._slot.closing": "shows that the crawl is closing; without it running fetches delay the end",
     "engine.running": "shows that the spider is open: before that, nothing is fetched and the engine is not woken",
     "engine._slot.inprogress": "shows when a page has been handled; without it a killed crawl repeats more",
+    "engine._slot.scheduler": "tells what an earlier run left; without it what this run leaves is not known",
     "engine._slot.scheduler.df": "writes at once what it has seen; without it a killed crawl repeats more",
     "downloader.active": "shows when a request ends; without it every download slot seems to have room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
@@ -117,6 +119,12 @@ class Engine:
         if self.is_closing:
             return False
         return seconds <= 0 or await self._pauses.wait(seconds)
+
+    @property
+    def scheduled(self) -> int:
+        """The number of requests in Scrapy's scheduler; 0 for any other, which may not be this crawl's alone."""
+        scheduler = getattr(getattr(self._crawler.engine, "_slot", None), "scheduler", None)
+        return len(scheduler) if isinstance(scheduler, Scheduler) else 0
 
     def flush_seen(self) -> None:
         """Have the filter of duplicates write what it has seen, if it has a file, and the disk has room.

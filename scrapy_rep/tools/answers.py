@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
+from math import ceil
 from typing import Any, Final, TypeVar
 
 from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives.vocabulary import Category, Signal, Statement, answers
 from scrapy_rep.protocol import Kind, Origin, Reason, Record, Rule, Verdict
-from scrapy_rep.protocol.display import abridged, iso_time, shown
+from scrapy_rep.protocol.display import abridged, duration, iso_time, shown
 from scrapy_rep.protocol.other_records import request_rate
 
 T = TypeVar("T")
@@ -131,6 +132,11 @@ def delay_text(seconds: float | str) -> str:
     """What a delay of so many *seconds*, or of a number as it is written, means."""
     written = shown(seconds) if isinstance(seconds, str) else f"{seconds:g}"
     return f"{written} s between two requests"
+
+
+def hold_text(seconds: float) -> str:
+    """What a back-off says that goes on for so many *seconds*."""
+    return f"no request for {duration(ceil(seconds))} more, because the site asked for that or failed repeatedly"
 
 
 def record_text(record: Record) -> str:

@@ -186,6 +186,7 @@ def test_aipref_if_obeyed_a_reserved_page_is_read_for_its_links_and_its_item_dro
     assert answers(result) == {"/open/a": "yes"}
     assert stats(result) == {
         "file_count": 1, "ai-train/no_count": 3, "ai-train/yes_count": 1, "item_dropped_count": 3,
+        "refused_count": 1,
     }  # fmt: skip
     assert [stamp["verdict"] for stamp in result.stamps.values()] == ["allowed"] * 4
 

@@ -71,7 +71,7 @@ def test_robots_parsed_is_sent_once_per_origin_before_the_waiters_go_on(loop: st
 def test_of_messages_per_origin_ten_are_shown_and_then_one_sum() -> None:
     addresses = [f"127.0.4.{number}" for number in range(1, 14)]
     _, result = visit(Answer(503), *(f"//{address}/" for address in addresses), addresses=addresses, **OURS)
-    *shown, total = result.lines("WARNING", "scrapy_rep")
+    *shown, total = result.lines("WARNING", "scrapy_rep.runtime.log")
     assert len(shown) == 10
     told = "is unreachable after 1 attempt (HTTP status 503): its pages are forbidden"
     assert all(told in line for line in shown)
@@ -97,13 +97,16 @@ def test_the_sum_at_the_end_counts_one_in_the_singular_and_a_missing_robots_txt_
 def test_a_crawl_of_which_every_request_is_forbidden_says_by_which_line() -> None:
     site, result = visit("User-agent: *\n\nDisallow: /\n", "/page", "/other")
     why = f"<GET {site.origin}/page> (line 3, Disallow: /)"
-    assert result.lines("WARNING") == [f"robots.txt forbade every request of this crawl, first {why}"]
+    first, sums_up = result.lines("WARNING")
+    assert first == f"robots.txt forbade every request of this crawl, first {why}"
+    assert sums_up.startswith("No page arrived. Left out, ")
     assert f"Forbidden by robots.txt: {why}" in result.lines("DEBUG")
 
 
 def test_a_crawl_of_which_every_request_is_unreachable_blames_no_robots_txt() -> None:
-    (warning,) = visit(Answer(503), "/page", **OURS)[1].lines("WARNING")
+    warning, sums_up = visit(Answer(503), "/page", **OURS)[1].lines("WARNING")
     assert "is unreachable after 1 attempt" in warning
+    assert sums_up.endswith(": 1 request whose robots.txt is unreachable (REP_UNREACHABLE).")
 
 
 def test_the_sum_at_the_end_names_a_rule_of_many_origins_once() -> None:

@@ -345,8 +345,9 @@ def test_a_crawl_that_may_request_nothing_says_so(store: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
         result = run(store, f"{site.origin}/a", f"{site.origin}/b")
-    (warning,) = result.lines("WARNING")
+    warning, sums_up = result.lines("WARNING")
     assert warning.startswith("robots.txt forbade every request of this crawl, first <GET ")
+    assert sums_up.endswith(": 2 requests that robots.txt forbids (REP_EXCEPTIONS, REP_MODES).")
     assert (
         f"2 requests forbidden, most by {site.origin} (line 2, Disallow: /) 2"
         in result.lines("INFO", "scrapy_rep")[-1]

@@ -439,7 +439,7 @@ def shape(line: str) -> str:
     return re.sub(r"http://[\d.:]+\d|\d[\d.]*", "#", re.sub(r"^[A-Z]+: ", "", line))
 
 
-def test_the_lines_of_a_log_that_pages_show_are_those_of_a_crawl() -> None:
+def test_the_lines_of_a_log_that_pages_show_are_those_of_a_crawl(tmp_path: Path) -> None:
     settings = {"USER_AGENT": "ExampleBot", "REP_RETRY_TIMES": 1, "REP_RETRY_DELAY": 0.05}
     with Site(("127.0.0.1", "127.0.0.2")) as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\nDisallow: /private\n"))
@@ -448,13 +448,21 @@ def test_the_lines_of_a_log_that_pages_show_are_those_of_a_crawl() -> None:
         good, bad = ([f"{origin}/{page}" for page in range(5)] for origin in site.origins)
         crawls = [crawl(*good, f"{site.origin}/private", settings=settings), crawl(*bad, settings=settings)]
         crawls.append(crawl(f"{site.origin}/busy", settings=settings))
+        site.answer("/robots.txt", Answer(403), site.origins[1])
+        crawls.append(crawl(*bad, settings=settings))
+        site.answer("/robots.txt", Answer(404), site.origin)
+        site.answer("/busy", Answer(429, headers=[("Retry-After", "598")]))
+        shared = {**settings, "REP_STORE_PATH": str(tmp_path / "store"), "CLOSESPIDER_TIMEOUT": 1}
+        crawls += [crawl(f"{site.origin}/busy", settings=shared), crawl(*good, settings=shared)]
     logged = {shape(line.message) for result in crawls for line in result.log}
     pages = ["docs/howto/slow.md", "docs/unreachable.md", "docs/howto/existing-project.md", "docs/backoff.md"]
     shown = [line for page in pages for block in blocks(PAGES[page], "text") for line in block.splitlines()]
     of_log = [
-        line for line in shown if re.match(r"(INFO: |WARNING: )?(robots\.txt|Longest|Product|127|1 host)", line)
+        line
+        for line in shown
+        if re.match(r"(INFO: |WARNING: )?(robots\.txt|Longest|Product|127|1 host|No page|http:)", line)
     ]
-    assert len(of_log) >= 7
+    assert len(of_log) >= 10
     assert {shape(line) for line in of_log} <= logged
 
 

@@ -22,6 +22,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Final
 
@@ -225,6 +226,8 @@ async def _explain_batches(
 
     judge = Judge(fetcher.crawler) if printer.is_planning else None
     known: dict[Origin, list[CrawlerRules]] = {}
+    if printer.is_full:
+        await fetcher.learn_holds()
     while batch := list(islice(urls, _BATCH)):
         known = await _rules_of(batch, known, fetcher, printer)
         for url, rules in _by_rules(batch, known, printer):
@@ -247,6 +250,7 @@ async def _rules_of(
     rules = {origin: known[origin] for origin in origins if origin in known}
 
     def keep(fetched: Fetched) -> None:
+        fetched = replace(fetched, held=fetcher.seconds_held(fetched.origin))
         by_crawler = [
             CrawlerRules(fetched.robotstxt, tokens, by_profile=printer.by_profile, fetched=fetched)
             for tokens in printer.crawlers

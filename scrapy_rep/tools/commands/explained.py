@@ -15,6 +15,7 @@ from scrapy_rep.protocol.display import duration, number_of, shown
 from scrapy_rep.tools.answers import (
     WORDS,
     delay_text,
+    hold_text,
     record_facts,
     record_text,
     time_fact,
@@ -61,12 +62,18 @@ def as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy | None, out: IO[s
     lines = [f"{_painted(explanation.verdict, out)}  {paint(shown(url), 'strong', out)}", ""]
     purposes = policy.purposes if policy and explanation.verdict.allowed else ()
     consequences = policy.consequences(url, said) if policy else []
-    sections = chain(_sections(rules, explanation, applied, out), said.as_sections(purposes))
+    sections = chain(_sections(rules, explanation, applied, out), _hold(rules), said.as_sections(purposes))
     for label, texts in (*sections, *_address(url, rules), ("in a crawl", consequences)):
         for text in texts:
             lines.append(f"{paint(f'{label:<{_LABEL_WIDTH}}', 'faint', out)}{text}")
             label = ""  # noqa: PLW2901
     return "\n".join(lines)
+
+
+def _hold(rules: CrawlerRules) -> Iterator[tuple[str, list[str]]]:
+    """The back-off that a crawl keeps to."""
+    if rules.fetched is not None and rules.fetched.held:
+        yield "back-off", [hold_text(rules.fetched.held)]
 
 
 def _address(url: str, rules: CrawlerRules) -> Iterator[tuple[str, list[str]]]:
@@ -170,6 +177,7 @@ def as_facts(
     if not full:
         return facts
     facts |= {**said.as_facts(), "consequences": policy.consequences(url, said) if policy else []}
+    facts["backoff"] = round(rules.fetched.held, 3) or None if rules.fetched else None
     facts["robots_txt"] = _source_facts(rules)
     return facts | _rules_facts(url, rules, explanation) if rules.has_rules else facts
 

@@ -7,11 +7,13 @@ those of every crawl. Knows nothing of what the rules say.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.misc import load_object
@@ -24,9 +26,12 @@ from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.gate import site_files
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.pacing.limiter import RateLimiterAwayError
+from scrapy_rep.pacing.permits import Permits
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.robots.files import needed_files
 from scrapy_rep.robots.parser import RepRobotParser
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.runtime.scrapy_internals import Engine
 
@@ -53,13 +58,14 @@ _MOST_OCTETS: Final = 52_428_800  # of a page
 class Fetched:
     """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store.
 
-    ``has_files`` says that the files that speak about AI, if the origin has any, are in ``robots``, and
-    ``has_licenses`` that those that it names are.
+    A crawl requests no page for ``held`` seconds, because of a back-off. ``has_files`` says that the files that
+    speak about AI, if the origin has any, are in ``robots``, and ``has_licenses`` that those that it names are.
     """
 
     origin: Origin
     robots: Robots
     is_fresh: bool
+    held: float = 0.0
     has_files: bool = False
     has_licenses: bool = False
 
@@ -110,6 +116,7 @@ class Fetcher:
         self.crawler = crawler
         self._extension = extension
         self._began = clock.time()
+        self._held_until: dict[str, float] = {}  # by site, monotonic; what other crawls were asked
 
     @property
     def is_closing(self) -> bool:
@@ -149,10 +156,28 @@ class Fetcher:
         except FirstError as error:
             raise error.subFailure.value from None  # type: ignore[misc]  # an exception
 
-    def seconds_held(self, origin: Origin) -> float:
-        """Seconds for which no request for *origin* starts, because of a back-off: another crawl's, perhaps."""
+    async def learn_holds(self) -> None:
+        """Learn what other crawls were asked. A command does not wait for that unless ``REP_BACKOFF`` is set."""
+        permits = Permits.of(Crawl.of(self.crawler))
+        if permits is not None and not self._keeps_holds:
+            with suppress(RateLimiterAwayError, IgnoreRequest):
+                for hold in await permits.limiter.holds():
+                    self._held_until[hold.site] = clock.monotonic() + hold.seconds
+
+    @property
+    def _keeps_holds(self) -> bool:
         crawl_delay = self.crawler.get_extension(CrawlDelay)
-        return crawl_delay.held_for(origin.host) if crawl_delay is not None else 0.0
+        return crawl_delay is not None and crawl_delay.backoffs is not None
+
+    def seconds_held(self, origin: Origin) -> float:
+        """Seconds for which no request for *origin* starts, because of a back-off: another crawl's, perhaps.
+
+        Without ``REP_BACKOFF`` only those count that `learn_holds` has learned of.
+        """
+        crawl_delay = self.crawler.get_extension(CrawlDelay)
+        if crawl_delay is not None and self._keeps_holds:
+            return crawl_delay.held_for(origin.host)
+        return max(self._held_until.get(origin.host, 0.0) - clock.monotonic(), 0.0)
 
     async def with_files(self, fetched: Fetched, settings: RepSettings) -> Fetched:
         """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""

@@ -19,7 +19,6 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import ceil
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
@@ -27,7 +26,7 @@ from scrapy_rep.protocol.display import duration, iso_time, number_of, shown
 from scrapy_rep.robots.stores.sqlite import path_of_store
 from scrapy_rep.runtime.product_tokens import tokens_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.answers import delay_text, time_text
+from scrapy_rep.tools.answers import delay_text, hold_text, time_text
 from scrapy_rep.tools.forecast import Fleet, Forecast, OriginForecast, seconds_of, side_by_side
 
 from . import FAILED, FOUND, OK
@@ -145,8 +144,7 @@ def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str
                 "visit-time", f"{_percent(each.visit_share)} of the day; what is left when it closes is forbidden"
             )
         if each.held:
-            why = "because the site asked for that or failed repeatedly"
-            yield _row("back-off", f"no request for {duration(ceil(each.held))} more, {why}")
+            yield _row("back-off", hold_text(each.held))
         yield from _durations(each, within)
     if len(forecast.origins) > 1:
         yield paint(f"all {len(forecast.origins)} origins, side by side", "strong", out) + "\n"

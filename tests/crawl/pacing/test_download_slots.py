@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.pacing.download_slots import SlotStates
+from scrapy_rep.pacing.download_slots import SlotStates, Waits
+from scrapy_rep.pacing.slots import SlotState
 from scrapy_rep.protocol import Origin
+from tests.support.simulation import Simulation
 
 
 class Scrapys:
@@ -79,3 +81,36 @@ def test_a_delay_that_is_no_longer_required_is_undone() -> None:
     assert slots.delayed_at("7.example") is None
     assert downloader.delays["7.example"] == (3.0, 0.0)
     assert require(slots, 7, 2.0)
+
+
+def test_ours_waits_of_one_download_slot_count_once_until_the_last_has_ended(clock: Simulation) -> None:
+    waits, state, without_floor = Waits(), SlotState("a"), SlotState("b")
+    state.floor = 1.0
+    for what in (state, without_floor):
+        waits.begin(what, "the queue")
+    clock.now += 1
+    waits.begin(state, "a request")
+    clock.now += 1
+    waits.end(state, "the queue")
+    waits.end(without_floor, "the queue")
+    clock.now += 1
+    assert waits.seconds == 3
+    waits.end(state, "a request")
+    waits.end(state, "another one")
+    clock.now += 1
+    assert (waits.seconds, waits.now) == (3, {})
+
+
+def test_ours_download_slots_that_become_one_wait_as_one(clock: Simulation) -> None:
+    waits, first, second = Waits(), SlotState("a"), SlotState("b")
+    first.floor = second.floor = 1.0
+    waits.begin(second, "a request")
+    clock.now += 1
+    waits.begin(first, "the queue")
+    clock.now += 1
+    waits.join(first, second)
+    clock.now += 1
+    waits.end(first, "the queue")
+    assert list(waits.now) == [first]
+    waits.end(first, "a request")
+    assert waits.seconds == 3

@@ -26,6 +26,7 @@ from tests.support.command import robots_command, scrapy_process
 from tests.support.command_here import robots_here
 from tests.support.crawl import crawl, on_each_download_handler, on_each_loop
 from tests.support.exceptions import day
+from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, hang, redirect, robots
 
 from .shop import PROJECT, Shop
@@ -648,3 +649,29 @@ def test_ctrl_c_ends_it_at_once_and_quietly_with_2(tmp_path: Path, loop: str) ->
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=30)  # half as long as the fetch would take
     assert (process.returncode, out, err) == (2, b"", b"")
+
+
+@pytest.mark.parametrize("store", ["sqlite", "redis"])
+def test_ours_a_back_off_that_another_crawl_was_asked_for_is_told_and_not_waited_for(
+    store: str, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    shared = f"REP_STORE_PATH={tmp_path / 'store'}" if store == "sqlite" else f"REP_REDIS_URL={redis_server.url}"
+    with Site() as site:
+        site.answer("/busy", Answer(429, headers=[("Retry-After", "600")]))
+        settings = {**dict([shared.split("=", 1)]), "RETRY_ENABLED": False}
+        crawl(f"{site.origin}/busy", settings=settings)
+        began = monotonic()
+        code, out, err = robots_here(tmp_path, "explain", f"{site.origin}/page", "-s", shared)
+        facts = json.loads(robots_here(tmp_path, "explain", f"{site.origin}/page", "--json", "-s", shared)[1])
+    told = r"^back-off     no request for (9 min 5\d s|10 min) more, because the site asked for that or failed"
+    assert re.search(told, out, re.MULTILINE), out + err
+    assert (code, 580 < facts["backoff"] <= 600) == (0, True)
+    assert monotonic() - began < 60
+
+
+def test_ours_without_a_back_off_none_is_told(tmp_path: Path) -> None:
+    with Site() as site:
+        _, out, _ = robots_here(tmp_path, "explain", f"{site.origin}/page")
+        facts = json.loads(robots_here(tmp_path, "explain", f"{site.origin}/page", "--json")[1])
+    assert "back-off" not in out
+    assert facts["backoff"] is None
