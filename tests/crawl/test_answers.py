@@ -62,12 +62,14 @@ def test_a_crawl_reads_an_answer_as_the_table_says(world: World, loop: str, is_c
 
 
 def test_a_replay_from_the_http_cache_reads_an_answer_as_the_table_says(world: World, tmp_path: Path) -> None:
-    settings = {**ONCE, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), "REP_STORE": "memory"}
+    cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), "HTTPCACHE_IGNORE_HTTP_CODES": []}
+    settings = {**ONCE, **cache, "REP_STORE": "memory"}
     names = [name for name in NAMES if not CASES[name].is_cut]  # Scrapy's cache forgets that a message was cut
     requests = [f"{world.origins[name]}/page" for name in names]
-    for _ in range(2):
+    for is_offline in (False, True):  # else an unreachable one would be asked for anew
         before = len(world.site.log)
-        found = world.outcomes(crawl(*requests, settings=settings))
+        replay = {"HTTPCACHE_IGNORE_MISSING": is_offline}
+        found = world.outcomes(crawl(*requests, settings={**settings, **replay}))
         assert {name: found[name] for name in names} == {name: EXPECTED[name] for name in names}
     assert not [arrival for arrival in world.site.log[before:] if arrival.path == "/robots.txt"]
 
