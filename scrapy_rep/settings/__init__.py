@@ -64,7 +64,9 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-_REMOVED: Final[dict[str, str]] = {}
+_REMOVED: Final[dict[str, str]] = {
+    "REP_RATE_AND_VISIT_TIME": "remove it; for a site that asks for less, set a delay in DOWNLOAD_SLOTS",
+}
 """Settings of 1.0.0rc1 that do nothing any more, and what to do instead. They warn until 1.0."""
 
 _UNREACHABLE: Final = {choice.value: choice for choice in Unreachable}
@@ -174,9 +176,6 @@ class RepSettings:
 
     backoff_max: float = _setting(POSITIVE_SECONDS, 300.0)
     """Seconds to which the delay between two requests doubles at most, where the site names none."""
-
-    rate_and_visit_time: bool = _setting(FLAG, False)
-    """Whether Request-rate and Visit-time are obeyed."""
 
     follow_sitemaps: bool = _setting(FLAG, False)
     """Whether a sitemap spider crawls the sitemaps of every origin that the crawl meets."""
