@@ -17,7 +17,7 @@ from scrapy.exceptions import ContractFail
 
 from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.gate.site_files import sitemaps_of
-from scrapy_rep.pacing.requested_delays import Delay, requested_delays
+from scrapy_rep.pacing.requested_delays import Delay, requested_delay
 from scrapy_rep.protocol import Access, Kind, Origin, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.runtime.log import describe
@@ -133,7 +133,7 @@ class CrawlDelayContract(RobotsContract):
             raise ValueError
 
     def problem(self, sample: Sample) -> str | None:
-        delay = requested_delays(sample.robots.parser, sample.tokens).crawl_delay or Delay(0.0)
+        delay = requested_delay(sample.robots.parser, sample.tokens) or Delay(0.0)
         if delay.seconds == self._seconds:
             return None
         return f"asks for a Crawl-delay of {delay.seconds:g} s{on_line(delay.line)}, not {self._seconds:g} s"

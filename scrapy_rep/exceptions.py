@@ -47,10 +47,9 @@ class ForbiddenByRobots(IgnoreRequest):
     """A request that robots.txt forbids, or whose robots.txt is unreachable.
 
     ``origin`` is the origin whose robots.txt decided. ``reason`` is a `Reason`: a rule (``rule`` and its ``line``;
-    None and 0 with a parser back-end other than `RepRobotParser`), an unreachable origin, a Crawl-delay that is
-    too long, or a Visit-time that has not begun. ``retry_after`` is the number of seconds until an unreachable
-    origin is fetched again, or until the Visit-time begins; None otherwise. ``__cause__`` is the failure of an
-    unreachable origin.
+    None and 0 with a parser back-end other than `RepRobotParser`), an unreachable origin, or a Crawl-delay that is
+    too long. ``retry_after`` is the number of seconds until an unreachable origin is fetched again; None
+    otherwise. ``__cause__`` is the failure of an unreachable origin.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
-_NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY, Reason.VISIT_TIME}
+_NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY}
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
 
 

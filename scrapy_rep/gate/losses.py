@@ -55,7 +55,6 @@ _LOSSES: Final = (
          "REP_UNREACHABLE"),
     Loss("rep/crawl_delay/skipped_count", *_REQUEST, "whose Crawl-delay is too long",
          "REP_CRAWL_DELAY_MAX, REP_CRAWL_DELAY_OVER_MAX"),
-    Loss("rep/visit_time/forbidden_count", *_REQUEST, "outside the Visit-time", "REP_RATE_AND_VISIT_TIME"),
     Loss("rep/sitemap/cross_submit_count", *_REQUEST, "for pages that only a sitemap of another site lists",
          "REP_OFFSITE_SITEMAPS"),
     Loss("rep/links/filtered_count", *_LINK, "that robots.txt forbids", _RULES),

@@ -25,7 +25,7 @@ from scrapy_rep.gate.site_files import (
     sitemap_lines,
     sitemap_rest,
 )
-from scrapy_rep.pacing.crawl_delay import CrawlDelay, Refusal
+from scrapy_rep.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.pacing.door import Door
 from scrapy_rep.policy.meta import DONT_OBEY, FETCH, META_KEY, SLOT, choose_slot, is_exempt, unpin_slot
 from scrapy_rep.policy.policy import ASKING, Decision, Mode, Outcome
@@ -72,11 +72,11 @@ class RepMiddleware:
         self._door = self._crawl.part(Door)
         self._judged, self._respelling = self._door.judged, self._door.respelling
         self._reads_delays = self._crawl.keeps_delays
+        self._delayed = self._crawl_delay.states.delayed if self._crawl_delay is not None else {}
         self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
         self._extension, self._account = extension, extension.account
         self._targets = extension.targets
         self._has_http_cache = crawler.settings.getbool("HTTPCACHE_ENABLED")
-        self._max_wait = extension.settings.crawl_delay_max
         self._feeds_sitemaps = isinstance(crawler.spider, SitemapSpider)
         self._cross_submits = CrossSubmits()
         self._origins = extension.registry.origins
@@ -131,11 +131,9 @@ class RepMiddleware:
             robots = self._origins.current(self._origins.at(url))
         except ValueError:
             return False
-        delays = self._crawl_delay
-        if robots is None or robots.is_replayed or (
-            delays is not None
-            and (delays.states.delayed or (robots.may_request_delays and self._reads_delays) or delays.visit_times)
-        ):
+        if robots is None or robots.is_replayed or self._delayed:
+            return False
+        if robots.may_request_delays and self._reads_delays:
             return False
         stamp = robots.allowing_stamp(self._product_tokens.of(request), url)
         if stamp is None:
@@ -187,8 +185,8 @@ class RepMiddleware:
         if self._feeds_sitemaps and SITEMAP_CHAIN in request.meta and not self._is_for_sitemap(request):
             return self._cross_submitted(request, robots)
         delays = self._crawl_delay
-        if delays is not None and (robots.may_request_delays or delays.is_busy):
-            decision = await self._obey_delays(request, robots, decision, delays)
+        if delays is not None and (self._delayed or robots.may_request_delays):
+            decision = self._obey_delay(request, robots, decision, delays)
         self._account.decided(request, decider, decision)
         return None
 
@@ -287,15 +285,17 @@ class RepMiddleware:
         return await self._extension.robots(request)
 
     def _forbid(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
-        origin, verdict = robots.entry.origin, decision.verdict
-        if verdict.reason is Reason.UNREACHABLE:
+        if decision.verdict.reason is Reason.UNREACHABLE:
             self._forbid_unreachable(request, robots, decision)
-        self._account.decided(request, robots, decision)
         self._crawler.stats.inc_value("robotstxt/forbidden")
-        if verdict.reason is Reason.AI_SIGNAL:
+        if decision.verdict.reason is Reason.AI_SIGNAL:
             self._crawler.stats.inc_value("rep/ai/refused_count")
+        self._drop(request, robots, decision)
+
+    def _drop(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
+        self._account.decided(request, robots, decision)
         self._log(request, decision.why)
-        raise ForbiddenByRobots(origin, verdict, line=decision.line)
+        raise ForbiddenByRobots(robots.entry.origin, decision.verdict, line=decision.line)
 
     def _forbid_unreachable(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
         choice, origin = self._extension.settings.unreachable, robots.entry.origin
@@ -312,32 +312,22 @@ class RepMiddleware:
             raise copy(robots.connection_error)  # raised itself, it would keep the frames of the last request
         raise UnreachableError(origin, retry_after) from robots.error
 
-    async def _obey_delays(
-        self, request: Request, robots: Robots, decision: Decision, crawl_delay: CrawlDelay
-    ) -> Decision:
-        """Apply the delays of *robots* to the download slot of *request*; wait if the Visit-time is near."""
-        exceptions = self._extension.policy.delay_exceptions(self._targets.of(request))
-        refusal = crawl_delay.refusal(request, robots.parser, exceptions)
-        if refusal and refusal.wait and refusal.wait <= self._max_wait:
-            await self._crawl.engine.pause(refusal.wait)
-            decision = self._extension.decide(robots, request)  # an exception may have expired meanwhile
-            if decision.is_forbidden:
-                self._forbid(request, robots, decision)
-            refusal = crawl_delay.refusal(request, robots.parser, exceptions)
-        if refusal:
-            self._refuse(request, robots, decision, refusal)
-        if crawl_delay.has_delays and Reason.CRAWL_DELAY not in exceptions:
-            crawl_delay.pin_slot(request)
-        lifted = crawl_delay.lifted(request, robots.parser, exceptions) if exceptions else None
-        return decision.excepted(lifted, exceptions[lifted]) if lifted else decision
+    def _obey_delay(self, request: Request, robots: Robots, decision: Decision, delays: CrawlDelay) -> Decision:
+        """Apply the delay that *robots* requests to the download slot of *request*, unless an exception lifts it.
 
-    def _refuse(self, request: Request, robots: Robots, decision: Decision, refusal: Refusal) -> NoReturn:
-        decision = Decision.forbidden(decision.mode, refusal.reason, refusal.line)
-        self._account.decided(request, robots, decision)
-        if refusal.reason is Reason.VISIT_TIME:
-            self._crawler.stats.inc_value("rep/visit_time/forbidden_count")
-        self._log(request, f"line {refusal.line}, {refusal.reason.value}")
-        raise ForbiddenByRobots(robots.entry.origin, decision.verdict, refusal.wait, refusal.line)
+        A delay that ``REP_CRAWL_DELAY_OVER_MAX`` does not accept forbids *request*.
+        """
+        exception = self._extension.policy.delay_exception(self._targets.of(request))
+        if exception is not None:
+            is_lifted = delays.requested(request, robots.parser) is not None
+            return decision.excepted(Reason.CRAWL_DELAY, exception) if is_lifted else decision
+        too_long = delays.prepare(request, robots.parser)
+        if too_long is not None:
+            delays.report.skipped(robots.entry.origin, too_long)
+            self._drop(request, robots, Decision.forbidden(decision.mode, Reason.CRAWL_DELAY, too_long.line))
+        if delays.has_delays:
+            delays.pin_slot(request)
+        return decision
 
     def _log(self, request: Request, why: str) -> None:
         logger.debug(

@@ -8,8 +8,6 @@ Its delay is noted with the site, and becomes the delay of the download slot, wh
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from warnings import warn
@@ -25,9 +23,9 @@ from scrapy_rep.pacing.door import Door
 from scrapy_rep.pacing.download_slots import SlotStates
 from scrapy_rep.pacing.outcomes import Backoffs
 from scrapy_rep.pacing.permits import Permits
-from scrapy_rep.pacing.requested_delays import NO_DELAYS, Delay, DelayLimits, RequestedDelays, requested_delays
+from scrapy_rep.pacing.requested_delays import Delay, DelayLimits, requested_delay
 from scrapy_rep.policy.meta import drop_stale_slot, has_no_delay, pin_slot
-from scrapy_rep.protocol import Origin, Reason
+from scrapy_rep.protocol import Origin
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.product_tokens import from_setting
@@ -49,35 +47,23 @@ _NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks f
 _MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl that keeps changing its name
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why robots.txt does not let a request start; ``wait`` is the seconds until it does, None for never."""
-
-    reason: Reason
-    line: int
-    wait: float | None = None
-
-
 class CrawlDelay:
     """Keeps every download slot to the largest of its own delay, of its back-off and of what robots.txt requests.
 
-    ``states`` are the download slots, ``has_delays`` is whether a site may ask for a pause, ``visit_times`` are
-    the origins that request a Visit-time; ``backoffs`` is None without ``REP_BACKOFF``.
+    ``states`` are the download slots, ``has_delays`` is whether a site may ask for a pause; ``backoffs`` is None
+    without ``REP_BACKOFF``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         """Raises ``NotConfigured`` when no setting asks for delays, `InvalidSettingError` for a bad setting."""
         self._crawl = crawl = Crawl.of(crawler)
         self._settings = settings = crawl.settings
-        crawl.keeps_delays = asks_robots(crawler.settings) and (
-            settings.crawl_delay or settings.rate_and_visit_time
-        )
+        crawl.keeps_delays = asks_robots(crawler.settings) and settings.crawl_delay
         if not (crawl.keeps_delays or settings.backoff):
             raise NotConfigured
         from_setting(crawler.settings)
         self.has_delays = False
         self._handlers_repeat = True
-        self.visit_times: dict[Origin, RequestedDelays] = {}
         self.report = DelayReport(crawl)
         self._download_slots = crawl.download_slots
         self._targets = crawl.targets
@@ -91,18 +77,13 @@ class CrawlDelay:
             self.backoffs.asked.append(self.report.asked_to_slow_down)
             self.backoffs.learned.append(self.report.told_of_hold)
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
-        self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelays]]
+        self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], Delay | None]]
         self._requested = WeakKeyDictionary()
         crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether there is a delay or a Visit-time: else no request or origin needs a question."""
-        return bool(self.states.delayed or self.visit_times)
 
     def prepare_known(self, request: Request) -> None:
         """Apply the delay of the robots.txt in memory to the download slot of *request*. Never raises."""
@@ -118,44 +99,29 @@ class CrawlDelay:
         """Whether delays do not apply to *request*."""
         return self._registry is not None and has_no_delay(request, self._registry.policy, self._targets)
 
-    def prepare(self, request: Request, parser: RobotParser) -> None:
-        """Apply the delay that *parser* requests to the download slot of *request*."""
-        self._apply(request, self._delays_for(request, parser))
+    def prepare(self, request: Request, parser: RobotParser) -> Delay | None:
+        """Apply the delay that *parser* requests to the download slot of *request*.
 
-    def refusal(self, request: Request, parser: RobotParser, excepted: Collection[Reason] = ()) -> Refusal | None:
-        """As `prepare`; return why *request* must not start, or not yet. *excepted* reasons do not apply."""
-        requested = self._delays_for(request, parser)
-        keeps_delay = Reason.CRAWL_DELAY not in excepted
-        if keeps_delay:
-            self._apply(request, requested)
-        if requested is NO_DELAYS:
-            return None
-        now = clock.time()
-        delay, visit = requested.delay(now), requested.next_visit_time(now)
-        if delay and keeps_delay and self._is_skipped(self._download_slots.key(request), delay):
-            self.report.skipped(Origin.from_url(self._targets.of(request)), delay)
-            return Refusal(Reason.CRAWL_DELAY, delay.line)
-        if visit and Reason.VISIT_TIME not in excepted:
-            return Refusal(Reason.VISIT_TIME, visit.line, visit.window.opens_in(now))
+        Return the delay, unapplied, if it is so long that *request* must not start.
+        """
+        key, delay = self._download_slots.key(request), self.requested(request, parser)
+        if delay is not None and self._crawl.has_gate and self._limits.forbids(key, delay):
+            return delay  # without our gate nothing would drop the request
+        if delay is not None or self.states.delayed_at(key) is not None:
+            self._require(key, request, delay)
         return None
 
-    def lifted(self, request: Request, parser: RobotParser, excepted: Collection[Reason]) -> Reason | None:
-        """Which of the *excepted* reasons *parser* would delay *request* for now, or None."""
-        requested, now = self._delays_for(request, parser), clock.time()
-        if Reason.CRAWL_DELAY in excepted and requested.delay(now):
-            return Reason.CRAWL_DELAY
-        return Reason.VISIT_TIME if Reason.VISIT_TIME in excepted and requested.next_visit_time(now) else None
-
-    def _apply(self, request: Request, requested: RequestedDelays) -> None:
-        if requested is NO_DELAYS and not self.is_busy:
-            return
-        key, delay = self._download_slots.key(request), requested.delay(clock.time())
-        if requested is NO_DELAYS and self.states.delayed_at(key) is None and not self.visit_times:
-            return
-        origin = Origin.from_url(self._targets.of(request))
-        self._set_visit_times(origin, requested)
-        if not self._is_skipped(key, delay):
-            self._require(key, request, origin, delay)
+    def requested(self, request: Request, parser: RobotParser) -> Delay | None:
+        """The delay that *parser* requests of the crawler that *request* names; computed once per name."""
+        if not self._settings.crawl_delay:
+            return None
+        tokens = self._crawl.product_tokens.of(request)
+        by_tokens = self._requested.setdefault(parser, {})
+        if tokens not in by_tokens:
+            if len(by_tokens) >= _MAX_TOKENS:
+                by_tokens.clear()
+            by_tokens[tokens] = requested_delay(parser, tokens)
+        return by_tokens[tokens]
 
     def pin_slot(self, request: Request) -> None:
         """Keep the download slot of *request*, if that has a delay, for what a middleware derives from it."""
@@ -185,7 +151,7 @@ class CrawlDelay:
     async def _answered(self, robots: Robots, cause: Request) -> None:
         """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
         try:
-            if (robots.may_request_delays or self.is_busy) and not self._is_excepted(cause):
+            if (robots.may_request_delays or self.states.delayed) and not self._is_excepted(cause):
                 self.prepare(cause, robots.parser)
                 site = self._restart_delay(cause)
                 if site is not None and site.is_shared and (permits := Permits.of(self._crawl)) is not None:
@@ -201,38 +167,8 @@ class CrawlDelay:
             self._download_slots.restart_delay(self._download_slots.key(cause))
         return site
 
-    def seconds_to_visit_time(self, origin: Origin) -> float:
-        """Seconds until the Visit-time of *origin*; 0 when it is open, or too far away to wait for."""
-        requested, now = self.visit_times.get(origin), clock.time()
-        visit = requested.next_visit_time(now) if requested else None
-        seconds = visit.window.opens_in(now) if visit else 0.0
-        return seconds if seconds <= self._settings.crawl_delay_max else 0.0
-
-    def _set_visit_times(self, origin: Origin, requested: RequestedDelays) -> None:
-        self.visit_times.pop(origin, None)
-        if requested.visit_times:
-            if len(self.visit_times) >= self._settings.memory_entries:
-                self.visit_times.clear()
-            self.visit_times[origin] = requested
-
-    def _is_skipped(self, key: str, delay: Delay | None) -> bool:
-        """Whether *delay* is so long that the pages are forbidden; only our gate can drop a request."""
-        return delay is not None and self._crawl.has_gate and self._limits.forbids(key, delay)
-
-    def _delays_for(self, request: Request, parser: RobotParser) -> RequestedDelays:
-        """What *parser* requests of the crawler that *request* names; computed once per name."""
-        tokens = self._crawl.product_tokens.of(request)
-        by_tokens = self._requested.setdefault(parser, {})
-        if tokens not in by_tokens:
-            if len(by_tokens) >= _MAX_TOKENS:
-                by_tokens.clear()
-            settings = self._settings
-            by_tokens[tokens] = requested_delays(
-                parser, tokens, crawl_delay=settings.crawl_delay, times=settings.rate_and_visit_time
-            )
-        return by_tokens[tokens]
-
-    def _require(self, key: str, request: Request, origin: Origin, delay: Delay | None) -> None:
+    def _require(self, key: str, request: Request, delay: Delay | None) -> None:
+        origin = Origin.from_url(self._targets.of(request))
         if delay and key in self._limits.own:
             self.report.overridden(key, self._limits.own[key], origin, delay)
             return
@@ -300,7 +236,7 @@ class CrawlDelay:
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         """Apply a robots.txt of Scrapy's own middleware, which keeps one per host and port to the end."""
-        if self._delays_for(request, robotparser) is not NO_DELAYS:
+        if self.requested(request, robotparser) is not None:
             self._parsers[urlparse_cached(request).netloc] = robotparser
             self.prepare(request, robotparser)
             self._restart_delay(request)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _NAMED: Final = 5  # hosts
 _OF_HOLDS: Final = "REP_BACKOFF = False does not wait for sites that asked for a pause"
 _OF_DELAYS: Final = "REP_CRAWL_DELAY_MAX bounds delays"
-_OF_VISITS: Final = "REP_RATE_AND_VISIT_TIME = False does not wait for a Visit-time"
 _OF_FILES: Final = "REP_TIMEOUT and REP_UNREACHABLE_WAIT bound the wait for robots.txt"
 
 
@@ -75,15 +74,9 @@ class LeftRequests:
         """Why its requests wait, and what changes that; empty where they only had no turn yet."""
         if state.held_for:
             return f"it asked for a pause, {duration(state.held_for)} left", _OF_HOLDS
-        origins = [origin for queue in state.queued for origin in queue.origins if origin is not None]
-        tracker = self._crawl.find(SlotTracker)
-        delays = tracker.crawl_delay if tracker is not None else None
-        for origin in origins:
-            if delays is not None and (seconds := delays.seconds_to_visit_time(origin.origin)):
-                return f"its Visit-time begins in {duration(seconds)}", _OF_VISITS
         if state.floor:
             in_all = f", {duration(state.size * state.floor)} in all" if state.size else ""
             return f"one every {state.floor:g} s{in_all}", _OF_DELAYS
-        if any(not origin.is_known for origin in origins):
+        if any(origin is not None and not origin.is_known for queue in state.queued for origin in queue.origins):
             return "its robots.txt has not come", _OF_FILES
         return "", ""

@@ -12,7 +12,6 @@ One tracker serves all queues of a crawl, in memory and on disk.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
@@ -121,16 +120,15 @@ class SlotTracker:
     def pop(self, slot: SlotRequests) -> Request | None:
         """Remove and return the first request of *slot* that may go, or None.
 
-        None although there was one: its robots.txt has expired since or its Visit-time is over, so that it waits
-        again, or it cannot be read.
+        None although there was one: it waits again, as its robots.txt has expired, or it cannot be read.
         """
         requests, request = slot.turns.first(), None
         if requests is None:
             return None
-        if self._seconds_to_wait(requests) == 0:
-            request = requests.pop()
-        else:
+        if self._needs_robots(requests):
             self._settle(requests)
+        else:
+            request = requests.pop()
         if not requests:
             self._remove_origin(requests)
         return request
@@ -157,42 +155,33 @@ class SlotTracker:
                 slot.lose(UnreadableError(1, error))
 
     def admit(self, requests: OriginRequests) -> None:
-        """Let *requests* stop waiting: robots.txt has been fetched, or the Visit-time has begun."""
+        """Let *requests* stop waiting: robots.txt has been fetched."""
         requests.admitted_at, requests.is_admitted = clock.monotonic(), True
         self._settle(requests)
 
     def _settle(self, requests: OriginRequests, request: Request | None = None) -> None:
         """Let *requests* go or wait, whichever applies now; *request* is one of them, which saves reading one."""
-        state, seconds, delays = requests.state, self._seconds_to_wait(requests), self.crawl_delay
-        robots = state.robots if state is not None and seconds == 0 else None
-        if (robots is not None and delays is not None) and (
-            robots.may_request_delays or delays.states.delayed or delays.visit_times
-        ):
+        if self.prefetcher is not None and self._needs_robots(requests):
+            requests.slot.turns.discard(requests)
+            self.prefetcher.add(requests)
+            return
+        robots, delays = requests.state.robots if requests.state is not None else None, self.crawl_delay
+        if (robots is not None and delays is not None) and (robots.may_request_delays or delays.states.delayed):
             request = request or requests.peek()
             if request is None:
                 self._remove_origin(requests)
                 return
-            delays.prepare_known(request)  # may find a Visit-time
-            seconds = delays.seconds_to_visit_time(robots.entry.origin)
-        if seconds == 0:
-            requests.enqueue()
-            if requests.slot not in requests.slot.ready:
-                self.update(requests.slot.state)
-            return
-        requests.slot.turns.discard(requests)
-        if seconds is not None:
-            self.timer.call_after(seconds, partial(self.admit, requests))
-        elif self.prefetcher is not None:
-            self.prefetcher.add(requests)
+            delays.prepare_known(request)
+        requests.enqueue()
+        if requests.slot not in requests.slot.ready:
+            self.update(requests.slot.state)
 
-    def _seconds_to_wait(self, requests: OriginRequests) -> float | None:
-        """Seconds until the Visit-time, 0 for no wait, None until robots.txt has been fetched."""
-        state, delays = requests.state, self.crawl_delay
-        if state is None or self.registry is None:
-            return 0.0
-        if not (requests.is_admitted or state.is_known) and clock.monotonic() >= requests.admitted_at + _GRACE:
-            return None
-        return delays.seconds_to_visit_time(state.origin) if delays is not None and delays.visit_times else 0.0
+    def _needs_robots(self, requests: OriginRequests) -> bool:
+        """Whether *requests* wait until their robots.txt has been fetched."""
+        state = requests.state
+        if state is None or self.registry is None or requests.is_admitted or state.is_known:
+            return False
+        return clock.monotonic() >= requests.admitted_at + _GRACE
 
     def _remove_origin(self, requests: OriginRequests) -> None:
         """Remove an origin that has no requests left; the last one stays until the download slot is forgotten."""

@@ -117,7 +117,7 @@ class Storage:
 class OriginRequests:
     """The requests of one origin in a download slot; ``state`` is None for those that need no robots.txt.
 
-    They are in the ``turns`` of their download slot, or wait for robots.txt or for a Visit-time.
+    They are in the ``turns`` of their download slot, or wait for robots.txt.
     """
 
     __slots__ = ("_head", "_stored", "admitted_at", "is_admitted", "slot", "state")

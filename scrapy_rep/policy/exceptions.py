@@ -14,11 +14,17 @@ from pathlib import Path
 from typing import Any, Final
 from unicodedata import normalize
 from urllib.parse import unquote_to_bytes
+from warnings import warn
+
+from scrapy.exceptions import ScrapyDeprecationWarning
 
 from scrapy_rep.protocol import Origin, Reason, parse
 
-KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.VISIT_TIME, Reason.AI_SIGNAL)
+KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.AI_SIGNAL)
 """What an exception can be for: the reasons for which robots.txt keeps a request from starting."""
+
+_REMOVED_KIND: Final = "visit-time"
+"""It was one in 1.0.0rc1."""
 
 _MAX_URL: Final = 4_000
 """Characters of a URL: a robots.txt cuts a longer line off, and a pattern cut off covers more."""
@@ -178,9 +184,13 @@ def _kinds(value: Any) -> frozenset[Reason]:
     names = [value] if isinstance(value, str) else value
     known = {kind.value: kind for kind in KINDS}
     is_list = isinstance(names, list | tuple | set | frozenset)
-    if not is_list or not names or any(not isinstance(name, str) or name not in known for name in names):
+    accepted = known.keys() | {_REMOVED_KIND}
+    if not is_list or not names or any(not isinstance(name, str) or name not in accepted for name in names):
         raise ValueError(f"for = {value!r}: write a list of {', '.join(known)}")
-    return frozenset(known[name] for name in names)
+    if _REMOVED_KIND in names:
+        text = f"for = {value!r} in an exception: {_REMOVED_KIND!r} does nothing any more; remove it"
+        warn(text, ScrapyDeprecationWarning, stacklevel=1)
+    return frozenset(known[name] for name in names if name in known)
 
 
 def _rule(value: Any) -> str | None:

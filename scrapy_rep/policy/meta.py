@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from scrapy import Request
 
-from scrapy_rep.protocol import Reason
 from scrapy_rep.runtime.targets import SPLASH_MARK
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def is_exempt(request: Request) -> bool:
 
 def has_no_delay(request: Request, policy: Policy, targets: Targets) -> bool:
     """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
-    return is_exempt(request) or Reason.CRAWL_DELAY in policy.delay_exceptions(targets.of(request))
+    return is_exempt(request) or policy.delay_exception(targets.of(request)) is not None
 
 
 def pin_slot(request: Request, key: str) -> None:

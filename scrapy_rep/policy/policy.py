@@ -58,7 +58,7 @@ def forbidden_for(reason: Reason) -> Verdict:
     return Verdict(allowed=False, rule=None, reason=reason)
 
 
-_DELAYED: Final = (forbidden_for(Reason.CRAWL_DELAY), forbidden_for(Reason.VISIT_TIME))
+_DELAYED: Final = forbidden_for(Reason.CRAWL_DELAY)
 
 
 class Outcome(StringEnum):
@@ -249,12 +249,9 @@ class Policy:
                 self.lapsed(lapsed, verdict)
         return exception
 
-    def delay_exceptions(self, url: str) -> Mapping[Reason, PolicyException]:
-        """The exceptions that cover *url*, by what they are for: ``crawl-delay`` and ``visit-time``."""
-        if not self.has_exceptions:
-            return {}
-        found = ((verdict.reason, self.exception(url, verdict)) for verdict in _DELAYED)
-        return {reason: exception for reason, exception in found if exception is not None}
+    def delay_exception(self, url: str) -> PolicyException | None:
+        """The exception that lifts the Crawl-delay for *url*, or None."""
+        return self.exception(url, _DELAYED)
 
     def __repr__(self) -> str:
         return f"<Policy default={self.default} sites={len(self.modes)} exceptions={len(self.exceptions.all)}>"

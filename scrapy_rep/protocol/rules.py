@@ -30,6 +30,7 @@ class Reason(StringEnum):
     UNREACHABLE = "unreachable"
     CRAWL_DELAY = "crawl-delay"
     VISIT_TIME = "visit-time"
+    """Only in audit logs and stamps of 1.0.0rc1: Visit-time forbids nothing any more."""
     AI_SIGNAL = "ai-signal"
 
 

@@ -82,8 +82,7 @@ class Robots:
     _allowing: dict[tuple[str, Verdict], dict[str, Any]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        text = self.entry.body.lower()  # each key that can request a delay holds one of these
-        has_key = b"delay" in text or b"rate" in text or b"visit" in text
+        has_key = b"delay" in self.entry.body.lower()  # as every spelling of Crawl-delay that the parser reads
         self.may_request_delays = has_key or not isinstance(self.parser, RepRobotParser)
         self._not_before = self.entry.dated_at - CLOCK_SKEW
 

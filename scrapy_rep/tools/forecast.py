@@ -13,7 +13,6 @@ from typing import Final
 
 _DURATION: Final = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s*([smhd]?)", re.IGNORECASE)
 _UNIT_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
-_DAY: Final = 86_400.0
 _FOREVER: Final = 1e15  # seconds: a product must not become infinite, which JSON cannot say
 
 
@@ -26,31 +25,12 @@ def seconds_of(text: str) -> float:
     return seconds
 
 
-def share_of_day(windows: Iterable[tuple[float, float]]) -> float:
-    """The share of a day that *windows* cover together: each is a begin and a length, in seconds."""
-    covered, end = 0.0, 0.0
-    for begin, length in sorted(_within_one_day(windows)):
-        covered += max(begin + length - max(begin, end), 0.0)
-        end = max(end, begin + length)
-    return min(covered / _DAY, 1.0)
-
-
-def _within_one_day(windows: Iterable[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    """The *windows*, those that span midnight in two parts."""
-    for begin, length in windows:
-        start = begin % _DAY
-        yield start, min(length, _DAY - start)
-        if start + length > _DAY:
-            yield 0.0, start + length - _DAY
-
-
 @dataclass(frozen=True, slots=True)
 class Pace:
     """The ``seconds`` between two requests of an origin, 0 for none, and what asks for them.
 
     ``source`` is a record of the robots.txt of ``origin``, in ``line``, or the name of a setting. ``asked`` is the
-    delay in that line or setting; it differs from ``seconds`` when it is cut, or divided among workers. It
-    ``is_partial`` when it holds at some hours of the day only.
+    delay in that line or setting; it differs from ``seconds`` when it is cut, or divided among workers.
     """
 
     seconds: float = 0.0
@@ -58,7 +38,6 @@ class Pace:
     line: int = 0
     origin: str = ""
     asked: float = 0.0
-    is_partial: bool = False
 
     def or_own(self, delay: float, source: str, workers: int) -> Pace:
         """Return this pace, or that of the *delay* in the setting *source* if that is slower.
@@ -74,9 +53,9 @@ class OriginForecast:
     """What a crawl requests from one origin, and how long that takes.
 
     ``unread`` sitemaps are not requested: they are disallowed, or nested too deep. ``slot`` is the download slot:
-    origins that share it share its delay. ``visit_share`` is the share of the day in which Visit-time lets a
-    crawler in. ``error`` says what could not be counted: then there are at least so many ``pages``, None if none
-    was, and it takes at least as long. For ``held`` seconds there is no request, because of a back-off.
+    origins that share it share its delay. ``error`` says what could not be counted: then there are at least so
+    many ``pages``, None if none was, and it takes at least as long. For ``held`` seconds there is no request,
+    because of a back-off.
     """
 
     origin: str
@@ -86,7 +65,6 @@ class OriginForecast:
     sitemaps: int
     unread: int
     pace: Pace
-    visit_share: float = 1.0
     error: str = ""
     held: float = 0.0
     slot_requests: int = 0
@@ -102,7 +80,7 @@ class OriginForecast:
             return None
         requests = max(self.slot_requests, self.pages + self.sitemaps)
         held = self.held if requests else 0.0
-        return min(held + requests * self.pace.seconds / self.visit_share, _FOREVER)
+        return min(held + requests * self.pace.seconds, _FOREVER)
 
     def fitting(self, within: float) -> int:
         """The number of pages that fit in *within* seconds; all of them without a delay."""
@@ -149,12 +127,9 @@ def side_by_side(origins: Iterable[OriginForecast]) -> Forecast:
 
 def _sharing(origins: list[OriginForecast]) -> Iterator[OriginForecast]:
     pace = max((each.pace for each in origins), key=lambda pace: pace.seconds)
-    visit_share = min(each.visit_share for each in origins)
     held = max(each.held for each in origins)
     requests = sum((each.pages or 0) + each.sitemaps for each in origins)
-    return (
-        replace(each, pace=pace, visit_share=visit_share, held=held, slot_requests=requests) for each in origins
-    )
+    return (replace(each, pace=pace, held=held, slot_requests=requests) for each in origins)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,8 @@ from typing import Any
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.asyncio import call_later
-from scrapy.utils.defer import maybe_deferred_to_future
 
-from scrapy_rep import ForbiddenByRobots, RepExtension, stamp
+from scrapy_rep import RepExtension, stamp
 from scrapy_rep.clock import clock
 from scrapy_rep.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
@@ -23,11 +21,6 @@ def move_the_clock(seconds: float) -> None:
     """Let so many *seconds* pass at once by the clock of scrapy_rep, until the end of the test."""
     clock.time = lambda now=clock.time: now() + seconds  # type: ignore[misc]
     clock.monotonic = lambda now=clock.monotonic: now() + seconds  # type: ignore[misc]
-
-
-def move_to(second: float) -> None:
-    """Make it so many seconds after midnight UTC by the clock of scrapy_rep."""
-    move_the_clock((second - clock.time()) % 86_400)
 
 
 class OneAfterAnother(Recorder):
@@ -211,23 +204,6 @@ class Downloads(Recorder):
         return {"file_urls": self.files}
 
 
-class AtTime(OneAfterAnother):
-    """Crawls at ``clock``, seconds after midnight UTC; ``jump`` seconds pass before each next request."""
-
-    name = "at-time"
-    clock = 0.0
-    jump = 0.0
-
-    async def start(self) -> Any:
-        move_to(self.clock)
-        async for request in super().start():
-            yield request
-
-    def next(self) -> Any:
-        move_the_clock(self.jump)
-        return super().next()
-
-
 class CountsModules(Recorder):
     """Notes which modules of ours a first and then a known request of another origin pass, in the stats."""
 
@@ -283,27 +259,6 @@ class AsksForStamps(Recorder):
         found = stamp(response)
         text = found and f"{found.verdict} line {found.line} {found.is_ordinary}"
         self.crawler.stats.set_value(f"stamp/{response.url.rpartition('/')[2]}", str(text))
-
-
-class AwaitsAVisitTime(Recorder):
-    """Downloads past the scheduler, so that the request waits in the gate; an exception expires meanwhile."""
-
-    name = "awaits-a-visit-time"
-
-    async def start(self) -> Any:
-        self.began = monotonic()
-        move_to(86_395)
-        yield Request("data:,x", callback=self.download)
-
-    async def download(self, response: Any) -> None:
-        arguments = self.requests[0]
-        call_later(0.5, move_the_clock, 60 * 86_400)
-        engine: Any = self.crawler.engine
-        try:
-            download = engine.download_async(Request(**arguments)) if hasattr(engine, "download_async") else None
-            self.page(await (download or maybe_deferred_to_future(engine.download(Request(**arguments)))))
-        except ForbiddenByRobots as error:
-            self.crawler.stats.set_value("download/error", str(error))
 
 
 class TellsOfFrames(Recorder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import gmtime, strftime, time
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from tests.support.site import Site, robots
 RULES = "User-agent: *\nDisallow: /private\nCrawl-delay: 0.1\n"
 LEAST = 0.099  # what rounding leaves
 ONE_BY_ONE = "tests.crawl.spiders:OneAfterAnother"
-AT_TIME = "tests.crawl.spiders:AtTime"
 HAS_JITTER = hasattr(default_settings, "DOWNLOAD_DELAY_JITTER")
 
 
@@ -45,7 +43,7 @@ def test_ours_with_robots_off_a_delay_is_kept_without_the_rules_when_somebody_as
     assert len(result.pages) == 5
 
 
-@pytest.mark.parametrize("settings", [{}, {"REP_CRAWL_DELAY": "ignore"}, {"REP_RATE_AND_VISIT_TIME": True}])
+@pytest.mark.parametrize("settings", [{}, {"REP_CRAWL_DELAY": "ignore"}])
 def test_ours_with_robots_off_nothing_is_fetched_unasked(settings: dict[str, Any]) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
@@ -185,58 +183,9 @@ def test_ours_a_gate_without_the_extension_that_paces_says_what_is_missing() -> 
     assert "EXTENSIONS lacks scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY" in result.stderr + str(result.log)
 
 
-def test_ours_a_request_rate_is_a_delay_when_asked_for() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nRequest-rate: 10/1\n"))
-        result = crawl(*pages(site), settings={"REP_RATE_AND_VISIT_TIME": True})
-    assert min(result.gaps()) >= LEAST
-
-
-def test_ours_a_request_rate_and_a_visit_time_count_for_nothing_by_default() -> None:
+def test_ours_a_request_rate_and_a_visit_time_count_for_nothing() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nRequest-rate: 2/1\nVisit-time: 0300-0301\n"))
         result = crawl(*pages(site))
     assert delays(result) == {0.0}
     assert len(result.pages) == 4
-
-
-def test_ours_when_the_window_of_a_rate_closes_the_download_slot_gets_its_own_delay_back() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nRequest-rate: 10/1 0600-0845\n"))
-        # The second page comes an hour after the first, when the window is closed.
-        times = {"clock": 8 * 3_600.0, "jump": 3_600.0}
-        settings = {"REP_RATE_AND_VISIT_TIME": True}
-        result = crawl(*pages(site, 3), settings=settings, spider=AT_TIME, attributes=times)
-    assert result.gaps()[0] >= LEAST
-    assert [round(start.delay, 2) for start in result.starts][1::2] == [0.1, 0.0]
-
-
-def test_ours_requests_wait_for_a_visit_time_that_is_near() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nVisit-time: 0600-0845\n"))
-        settings, times = {"REP_RATE_AND_VISIT_TIME": True}, {"clock": 6 * 3_600 - 0.6}
-        result = crawl(*pages(site, 2), settings=settings, spider=AT_TIME, attributes=times)
-    assert len(result.pages) == 2
-    # The clock runs from the start of the spider on.
-    assert result.pages[0].time >= 0.599
-
-
-def test_ours_a_visit_time_is_nothing_to_a_request_that_does_not_obey() -> None:
-    opens, closes = (strftime("%H%M", gmtime(time() + seconds)) for seconds in (7_200, 9_000))
-    with Site() as site:
-        site.answer("/robots.txt", robots(f"User-agent: *\nVisit-time: {opens}-{closes}\n"))
-        meta = {"dont_obey_robotstxt": True, "rep_fetch": True}
-        result = crawl({"url": f"{site.origin}/page", "meta": meta}, settings={"REP_RATE_AND_VISIT_TIME": True})
-        assert sorted(site.paths()) == ["/page", "/robots.txt"]
-    assert result.failures == []
-
-
-def test_ours_a_visit_time_that_is_far_forbids_and_says_when_to_come_back() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nVisit-time: 0600-0845\n"))
-        settings, times = {"REP_RATE_AND_VISIT_TIME": True}, {"clock": 4 * 3_600.0}
-        result = crawl(*pages(site, 2), settings=settings, spider=AT_TIME, attributes=times)
-        assert site.paths() == ["/robots.txt"]
-    assert {(failure.reason, failure.line) for failure in result.failures} == {("visit-time", 2)}
-    assert all(7_100 < (failure.retry_after or 0) <= 7_200 for failure in result.failures)
-    assert result.stats["rep/visit_time/forbidden_count"] == 2

@@ -162,23 +162,6 @@ def test_a_robots_txt_that_does_not_come_is_named(site: Site) -> None:
     assert "REP_TIMEOUT and REP_UNREACHABLE_WAIT bound the wait for robots.txt" in text
 
 
-def test_a_visit_time_that_has_not_begun_is_named() -> None:
-    settings: dict[str, Any] = {
-        **MEMORY,
-        **ENDS_SOON,
-        "REP_RATE_AND_VISIT_TIME": True,
-        "REP_CRAWL_DELAY_MAX": 90_000,
-    }
-    at_ten: dict[str, Any] = {"spider": "tests.crawl.spiders:AtTime", "attributes": {"clock": 10 * 3_600.0}}
-    _, result = visit("User-agent: *\nVisit-time: 1200-1300\n", "/page", **at_ten, **settings)
-    level, text = closing(result)
-    assert level == "WARNING"
-    assert re.search(r": 1 for 127\.0\.0\.1 \(its Visit-time begins in (2 h|1 h 59 min|1 h 60 min)\); ", text), (
-        text
-    )
-    assert text.endswith("REP_RATE_AND_VISIT_TIME = False does not wait for a Visit-time.")
-
-
 @QUEUES
 def test_a_crawl_that_got_everything_has_no_closing_line(queue: dict[str, Any]) -> None:
     _, result = visit("User-agent: *\nDisallow: /shop\n", *PAGES, **MEMORY, **queue)

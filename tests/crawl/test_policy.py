@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from tests.support.site import Answer, Arrival, Site, redirect, reset, robots
 
 CONNECTION_LOST = "DownloadFailedError" if hasattr(exceptions, "DownloadFailedError") else "ResponseNeverReceived"
 RULES = "User-agent: *\nDisallow: /api/\nDisallow: /private\n"
-HOUR = datetime.now(timezone.utc).hour
 
 
 def of_exceptions(result: Crawl, level: str) -> list[str]:
@@ -82,14 +80,13 @@ def test_ours_where_nothing_is_stopped_an_unreachable_origin_holds_nothing_up(
     assert any("its pages are requested anyway" in line for line in result.lines("WARNING"))
 
 
-ORIGINS = ["ruled", "reset", "broken", "free", "paced", "narrower", "by-night"]
+ORIGINS = ["ruled", "reset", "broken", "free", "paced", "narrower"]
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    with Site([f"127.0.0.{number}" for number in range(1, 8)]) as site:
-        ruled, lost, broken, free, paced, narrower, by_night = site.origins
-        closed = f"{(HOUR + 3) % 24:02}00-{(HOUR + 4) % 24:02}00"
+    with Site([f"127.0.0.{number}" for number in range(1, 7)]) as site:
+        ruled, lost, broken, free, paced, narrower = site.origins
         site.answer("/robots.txt", robots(RULES), ruled)
         site.answer("/api/moved", redirect("/private"), ruled)
         site.answer("/robots.txt", reset(), lost)
@@ -97,29 +94,25 @@ def site() -> Iterator[Site]:
         for origin in (free, paced):
             site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 4000\n"), origin)
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/stores\n"), narrower)
-        site.answer("/robots.txt", robots(f"User-agent: *\nVisit-time: {closed}\n"), by_night)
         yield site
 
 
 @pytest.fixture(scope="module")
 def excepting(site: Site) -> Crawl:
     """One crawl with every kind of exception."""
-    ruled, lost, broken, free, paced, narrower, by_night = site.origins
+    ruled, lost, broken, free, paced, narrower = site.origins
     granted = [
         exception(f"{ruled}/api/stores*"), exception(f"{ruled}/api/moved", until=day(13), reason="soon"),
         exception(f"{ruled}/staff", until=day(-1), reason="gone"), exception(f"{ruled}/never", reason="later"),
         exception(f"{lost}/pages/", **{"for": "unreachable"}), exception(f"{broken}/api/"),
         exception(f"{free}/", whole_site=True, **{"for": ["crawl-delay"]}),
         exception(f"{narrower}/api/", rule="Disallow: /api/"),
-        exception(f"{by_night}/night/", **{"for": ["visit-time"]}),
     ]  # fmt: skip
     urls = [*(f"{ruled}/{path}" for path in ("api/stores?page=2", "api/users", "private", "open", "api/moved")),
             f"{lost}/pages/1", f"{lost}/other", f"{broken}/api/1", *(f"{free}/{number}" for number in range(3)),
-            f"{paced}/", f"{narrower}/api/stores/1", f"{narrower}/api/stores/2", f"{by_night}/night/1",
-            f"{by_night}/day"]  # fmt: skip
+            f"{paced}/", f"{narrower}/api/stores/1", f"{narrower}/api/stores/2"]  # fmt: skip
     return crawl(*urls, settings={
         "REP_EXCEPTIONS": granted, "REP_RETRY_TIMES": 0, "REP_CRAWL_DELAY_OVER_MAX": "skip",
-        "REP_RATE_AND_VISIT_TIME": True,
     })  # fmt: skip
 
 
@@ -140,7 +133,7 @@ def test_ours_an_exception_lets_its_requests_pass_and_no_others(site: Site, exce
         "exception": {"url": f"{site.origin}/api/stores*", "reason": "ticket 47", "until": day()},
     }  # fmt: skip
     assert page.flags == ["robots:excepted"]
-    assert excepting.stats["rep/exception/used_count"] == 7
+    assert excepting.stats["rep/exception/used_count"] == 6
     assert any("1 request was sent by the exception for" in line for line in excepting.lines("INFO"))
 
 
@@ -154,7 +147,6 @@ SITUATIONS = {
     "a rule does not help while the origin is unreachable": ("broken", [], ["unreachable"]),
     "a Crawl-delay covers its requests": ("free", ["crawl-delay"] * 3, []),
     "a Crawl-delay covers no other origin": ("paced", [], ["crawl-delay"]),
-    "a visit time lets pass at any hour": ("by-night", ["visit-time"], ["visit-time"]),
     "one rule lapses when another one decides": ("narrower", [], ["rule", "rule"]),
 }
 
@@ -189,16 +181,6 @@ def test_ours_an_exception_that_has_expired_or_is_not_needed_lets_nothing_pass()
         result = crawl(f"{site.origin}/private", settings={"REP_EXCEPTIONS": exceptions})
     assert [failure.reason for failure in result.failures] == ["rule"]
     assert "soon" in of_exceptions(result, "INFO")[-1], "an exception that ends may be unused as well"
-
-
-def test_ours_a_request_that_waits_in_the_gate_while_its_exception_expires_is_not_sent() -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/\nVisit-time: 0000-0600\n"))
-        settings = {"REP_RATE_AND_VISIT_TIME": True, "REP_EXCEPTIONS": [exception(f"{site.origin}/api/")]}
-        spider = "tests.crawl.spiders:AwaitsAVisitTime"
-        result = crawl(f"{site.origin}/api/1", settings=settings, spider=spider)
-    assert site.paths() == ["/robots.txt"]
-    assert "line 2, Disallow: /api/" in result.stats["download/error"]
 
 
 NO_REASON = {"url": "https://e.org/a", "until": "2027-01-01"}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
-from time import gmtime, monotonic, strftime, time
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -60,15 +60,13 @@ def test_behind_the_first_robots_txt_the_order_is_that_of_scrapys_queue(loop: st
     assert len(orders[0]) == 7
 
 
-@pytest.mark.parametrize("what", ["robots.txt", "further attempts", "a delay", "a Visit-time"])
+@pytest.mark.parametrize("what", ["robots.txt", "further attempts", "a delay"])
 @on_each_loop
 def test_a_crawl_that_closes_waits_for_nothing_and_a_job_goes_on(loop: str, what: str, tmp_path: Path) -> None:
-    opens, closes = (strftime("%H%M", gmtime(time() + seconds)) for seconds in (120, 3_600))
     answers = {
         "robots.txt": hang(),
         "further attempts": Answer(503),
         "a delay": robots("User-agent: *\nCrawl-delay: 300\n"),
-        "a Visit-time": robots(f"User-agent: *\nVisit-time: {opens}-{closes}\n"),
     }
     with Site([f"127.0.41.{number}" for number in range(1, 6)]) as site:
         healthy = site.origins[0]
@@ -76,7 +74,7 @@ def test_a_crawl_that_closes_waits_for_nothing_and_a_job_goes_on(loop: str, what
         site.answer("/robots.txt", robots(ALLOW), healthy)
         requests = filtered(origin + path for origin in site.origins for path in PAGES[:3])
         settings = {"JOBDIR": str(tmp_path), "REP_TIMEOUT": 60.0, "REP_UNREACHABLE_WAIT": 120.0}
-        closing = {**settings, "REP_RATE_AND_VISIT_TIME": True, "CLOSESPIDER_TIMEOUT": 0.5}
+        closing = {**settings, "CLOSESPIDER_TIMEOUT": 0.5}
         first = crawl(*requests, loop=loop, settings=closing, apart=APART if what == "robots.txt" else False)
         site.answer("/robots.txt", robots(ALLOW))
         second = crawl(*requests, loop=loop, settings=settings)

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from scrapy import Request
+from scrapy.exceptions import ScrapyDeprecationWarning
 from scrapy.settings import Settings
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Access
-from scrapy_rep.settings import RepSettings, Unreachable
+from scrapy_rep.settings import _FIELDS, _REMOVED, RepSettings, Unreachable
 
 
 def read(**settings: Any) -> RepSettings:
@@ -38,7 +39,6 @@ def test_without_any_setting_the_defaults_apply() -> None:
         ("REP_CRAWL_DELAY", "ignore", "crawl_delay", False),
         ("REP_CRAWL_DELAY_MAX", "60", "crawl_delay_max", 60.0),
         ("REP_CRAWL_DELAY_OVER_MAX", "skip", "crawl_delay_over_max", "skip"),
-        ("REP_RATE_AND_VISIT_TIME", "1", "rate_and_visit_time", True),
         ("REP_SOFT_404", "False", "soft_404", False),
         ("REP_SOFT_404", True, "soft_404", True),
         ("REP_USER_AGENTS", ["my-news", "my"], "user_agents", ("my-news", "my")),
@@ -82,7 +82,6 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_CRAWL_DELAY_MAX", 0, "seconds above 0"),
         ("REP_CRAWL_DELAY_MAX", "inf", "seconds above 0"),
         ("REP_CRAWL_DELAY_OVER_MAX", "ignore", "one of cap, obey, skip"),
-        ("REP_RATE_AND_VISIT_TIME", "perhaps", "True or False"),
         ("REP_SOFT_404", "perhaps", "True or False"),
         ("REP_STATUS_ACCESS", {403: "deny"}, "statuses from 200 to 599 to allow"),
         ("REP_STATUS_ACCESS", {99: "allow"}, "statuses from 200 to 599 to allow"),
@@ -136,6 +135,21 @@ def test_the_repr_of_the_settings_does_not_show_the_redis_url() -> None:
 def test_a_misspelt_setting_suggests_the_closest_one() -> None:
     with pytest.raises(InvalidSettingError, match="unknown setting REP_TIMOUT: did you mean REP_TIMEOUT"):
         read(REP_TIMOUT=5)
+
+
+def test_a_removed_setting_is_ignored_with_a_warning_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(_REMOVED, "REP_QQQQ", "set DOWNLOAD_DELAY")
+    with pytest.warns(ScrapyDeprecationWarning, match=r"^REP_QQQQ does nothing any more: set DOWNLOAD_DELAY$"):
+        assert read(REP_QQQQ=object()) == RepSettings()
+
+
+def test_a_setting_of_the_release_candidate_that_was_removed_still_starts_a_crawl() -> None:
+    with pytest.warns(ScrapyDeprecationWarning, match=r"^REP_RATE_AND_VISIT_TIME does nothing any more: "):
+        assert read(REP_RATE_AND_VISIT_TIME=True) == RepSettings()
+
+
+def test_a_removed_setting_is_not_one_that_exists() -> None:
+    assert _FIELDS.keys().isdisjoint(_REMOVED)
 
 
 def test_an_unknown_setting_lists_those_that_exist() -> None:

@@ -18,7 +18,7 @@ from scrapy_rep.census import Capture, Row, rows
 from scrapy_rep.census.row import to_json
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.gate.site_files import sitemaps_of
-from scrapy_rep.pacing.requested_delays import requested_delays
+from scrapy_rep.pacing.requested_delays import requested_delay
 from scrapy_rep.protocol import (
     DIALECTS,
     ENGINE,
@@ -147,7 +147,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     "explorer_of": lambda body: explorer_of(
         [Row(**next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)])))], lambda _: body, {}
     ).packed(),
-    "requested_delays": lambda body: requested_delays(RepRobotParser(body), TOKENS, times=True).delay(0.0),
+    "requested_delay": lambda body: requested_delay(RepRobotParser(body), TOKENS),
     "sitemaps_of": sitemap_urls,
 }
 

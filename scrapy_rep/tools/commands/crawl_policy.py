@@ -155,10 +155,10 @@ class CrawlPolicy:
         self._lapsed.clear()
         try:
             decision = self.decide(url, verdict)
-            delays = self._policy.delay_exceptions(url) if decision.is_asked else {}
+            delay = self._policy.delay_exception(url) if decision.is_asked else None
         except ValueError:  # a path alone
             return Applied()
-        return Applied(decision, next(iter(self._lapsed), None), delays.get(Reason.CRAWL_DELAY))
+        return Applied(decision, next(iter(self._lapsed), None), delay)
 
     @property
     def purposes(self) -> Sequence[Category]:

@@ -139,10 +139,6 @@ def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str
         yield paint(shown(each.origin), "strong", out) + "\n"
         yield _row("pages", _pages(each))
         yield _row("delay", _delay(each, fleet))
-        if each.visit_share < 1:
-            yield _row(
-                "visit-time", f"{_percent(each.visit_share)} of the day; what is left when it closes is forbidden"
-            )
         if each.held:
             yield _row("back-off", hold_text(each.held))
         yield from _durations(each, within)
@@ -186,8 +182,6 @@ def _delay(origin: OriginForecast, fleet: Fleet) -> str:
         source += f", {pace.asked:g} s in each of {fleet.workers} workers"
     elif pace.asked > pace.seconds:
         source += f", asks for {pace.asked:g} s; REP_CRAWL_DELAY_MAX cuts it"
-    if pace.is_partial:
-        source += ", at some hours only; at others the crawl is faster"
     return f"{delay_text(pace.seconds)}: {source}"
 
 
@@ -215,7 +209,7 @@ def _as_json(forecast: Forecast, within: float | None, fleet: Fleet) -> Iterator
             "origin": each.origin, **_facts(each, within),
             "disallowed": each.disallowed, "sitemaps": each.sitemaps, "sitemaps_not_followed": each.unread,
             "delay": pace.seconds or None, "delay_asked": pace.asked or None, "delay_source": pace.source or None,
-            "delay_line": pace.line or None, "delay_origin": pace.origin or None, "visit_share": each.visit_share,
+            "delay_line": pace.line or None, "delay_origin": pace.origin or None,
             "backoff": round(each.held, 3) or None,
         }  # fmt: skip
         yield json.dumps(facts) + "\n"

@@ -13,12 +13,12 @@ from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.gate.site_files import sitemaps_of
-from scrapy_rep.pacing.requested_delays import DelayLimits, requested_delays
+from scrapy_rep.pacing.requested_delays import DelayLimits, requested_delay
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import duration, number_of
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.spiders.sitemaps import MAX_NESTING
-from scrapy_rep.tools.forecast import OriginForecast, Pace, share_of_day
+from scrapy_rep.tools.forecast import OriginForecast, Pace
 
 from .inputs import with_scheme
 
@@ -41,7 +41,6 @@ class RequestedPace:
     """What a robots.txt asks of the timing of a crawl; ``forbidden`` says why no page may be requested at all."""
 
     pace: Pace
-    visit_share: float = 1.0
     forbidden: str = ""
 
 
@@ -191,7 +190,7 @@ class PageCount:
             pages = None if count.error and not count.pages else count.pages
             yield OriginForecast(
                 str(origin), origin.host, pages, count.disallowed, count.sitemaps, count.unread,
-                self._delays.with_own(origin, count.requested.pace), count.requested.visit_share, count.error,
+                self._delays.with_own(origin, count.requested.pace), count.error,
                 self._fetcher.seconds_held(origin),
             )  # fmt: skip
 
@@ -209,20 +208,12 @@ class DelayReader:
 
     def read(self, fetched: Fetched) -> RequestedPace:
         """What the robots.txt asks of the crawler."""
-        parsed, limits, origin = self._parsed, self._limits, fetched.origin
-        requested = requested_delays(
-            fetched.robots.parser, self._tokens, crawl_delay=parsed.crawl_delay, times=parsed.rate_and_visit_time
-        )
-        windows = [(visit.window.begin, visit.window.length) for visit in requested.visit_times]
-        visit_share = share_of_day(windows) if windows else 1.0
-        delay = requested.longest
-        if delay is None:
-            return RequestedPace(Pace(), visit_share)
-        source = "Crawl-delay" if delay is requested.crawl_delay else "Request-rate"
-        is_partial = delay.window is not None
-        pace = Pace(limits.kept(delay), source, delay.line, str(origin), delay.seconds, is_partial)
-        is_forbidden = limits.forbids(origin.host, delay)
-        return RequestedPace(pace, visit_share, self._why_forbidden(pace) if is_forbidden else "")
+        limits, origin = self._limits, fetched.origin
+        delay = requested_delay(fetched.robots.parser, self._tokens)
+        if delay is None or not self._parsed.crawl_delay:
+            return RequestedPace(Pace())
+        pace = Pace(limits.kept(delay), "Crawl-delay", delay.line, str(origin), delay.seconds)
+        return RequestedPace(pace, self._why_forbidden(pace) if limits.forbids(origin.host, delay) else "")
 
     def _why_forbidden(self, pace: Pace) -> str:
         return (

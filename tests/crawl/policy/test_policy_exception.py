@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 import pytest
+from scrapy.exceptions import ScrapyDeprecationWarning
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.policy.exceptions import ExceptionIndex, PolicyException, read_exceptions, read_exceptions_file
@@ -52,7 +53,7 @@ def test_ours_an_exception_has_a_pattern_a_reason_and_an_end() -> None:
         ({"url": "https://shop.example/**$"}, '"whole_site": True'),
         ({"url": "https://shop.example/a\nAllow: /"}, "escape blanks"),
         ({"url": "https://shop.example/a#b"}, "escape blanks"),
-        ({"for": ["rules"]}, "write a list of rule, unreachable, crawl-delay, visit-time"),
+        ({"for": ["rules"]}, "write a list of rule, unreachable, crawl-delay, ai-signal"),
         ({"for": []}, "write a list of"),
         ({"rule": "/api/"}, "'Disallow: /api/'"),
         ({"rule": "Allow: /api/"}, "'Disallow: /api/'"),
@@ -63,6 +64,13 @@ def test_ours_an_entry_that_cannot_be_says_what_to_write(change: dict[str, Any],
     with pytest.raises(ValueError, match=r"exception 2: ") as caught:
         read(GOOD, {**GOOD, **change})
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(("names", "kinds"), [("visit-time", set()), (["visit-time", "rule"], {Reason.RULE})])
+def test_ours_an_exception_for_visit_time_warns_and_lifts_nothing(names: Any, kinds: set[Reason]) -> None:
+    with pytest.warns(ScrapyDeprecationWarning, match="'visit-time' does nothing any more; remove it"):
+        (exception,) = read({**GOOD, "for": names})
+    assert exception.kinds == kinds
 
 
 def test_ours_a_whole_site_has_to_be_meant() -> None:

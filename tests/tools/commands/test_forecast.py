@@ -16,7 +16,7 @@ import pytest
 
 from scrapy_rep.protocol.display import duration
 from scrapy_rep.tools.commands import forecast
-from scrapy_rep.tools.forecast import Fleet, OriginForecast, Pace, seconds_of, share_of_day, side_by_side
+from scrapy_rep.tools.forecast import Fleet, OriginForecast, Pace, seconds_of, side_by_side
 from tests.support.command import robots_command
 from tests.support.command_here import robots_here
 from tests.support.crawl import crawl
@@ -196,7 +196,7 @@ def test_nothing_is_disallowed_where_the_project_does_not_obey(site: Site, folde
 NO_DELAY = "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN"
 OWN = {"DOWNLOAD_DELAY": 0.5}
 SLOT = {"DOWNLOAD_SLOTS": '{"127.0.0.1": {"delay": 0.5}}'}
-OBEY, RATE = {"REP_CRAWL_DELAY_OVER_MAX": "obey"}, {"REP_RATE_AND_VISIT_TIME": True}
+OBEY = {"REP_CRAWL_DELAY_OVER_MAX": "obey"}
 
 
 @pytest.mark.parametrize(
@@ -210,10 +210,6 @@ OBEY, RATE = {"REP_CRAWL_DELAY_OVER_MAX": "obey"}, {"REP_RATE_AND_VISIT_TIME": T
         ("Crawl-delay: 900", OBEY, "900 s between two requests: Crawl-delay, line 2"),
         ("Crawl-delay: 10", {"REP_CRAWL_DELAY": "ignore"}, NO_DELAY),
         ("Request-rate: 1/30", {}, NO_DELAY),
-        ("Crawl-delay: 10\nRequest-rate: 1/30", RATE, "30 s between two requests: Request-rate, line 3"),
-        ("Request-rate: 1/60\nRequest-rate: 1/30", RATE, "30 s between two requests: Request-rate, line 3"),
-        ("Request-rate: 1/30 0100-0200", RATE, "30 s between two requests: Request-rate, line 2, at some hours"
-                                               " only; at others the crawl is faster"),
     ],
 )  # fmt: skip
 def test_what_asks_for_the_delay_is_named(
@@ -230,17 +226,6 @@ def test_without_a_delay_the_duration_is_unknown_and_nothing_is_said_not_to_fit(
     assert forecast_of(folder, site.origin, "--within", "1s")[3:] == ["duration     unknown"]
     found = facts_of(folder, site.origin, "--within", "1s")
     assert [(one["seconds"], one["ends_at"], one["fitting"]) for one in found] == [(None, None, None)] * 2
-
-
-def test_visit_time_divides_the_duration_by_its_share_of_the_day(site: Site, folder: Path) -> None:
-    site.answer("/robots.txt", robots(SLOW + "User-agent: *\nVisit-time: 0600-1159\nVisit-time: 1000-1759\n"))
-    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 35)))
-    lines = without_end(forecast_of(folder, site.origin, REP_RATE_AND_VISIT_TIME=True))
-    assert lines[3:] == [
-        "visit-time   50% of the day; what is left when it closes is forbidden",
-        "duration     12 min",
-    ]
-    assert facts_of(folder, site.origin)[0]["visit_share"] == 1
 
 
 @pytest.fixture
@@ -563,13 +548,6 @@ def test_anything_else_is_no_duration(text: str) -> None:
 )  # fmt: skip
 def test_a_duration_is_shown_in_two_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text
-
-
-def test_windows_that_overlap_or_span_midnight_count_once() -> None:
-    hour = 3_600.0
-    assert share_of_day([(6 * hour, 6 * hour), (8 * hour, 1 * hour), (11 * hour, 3 * hour)]) == 8 / 24
-    assert share_of_day([(23 * hour, 2 * hour), (0.0, 2 * hour)]) == 3 / 24
-    assert share_of_day([(5 * hour, 24 * hour)]) == 1
 
 
 def test_ours_a_back_off_is_waited_for_once_in_a_download_slot() -> None:
