@@ -145,6 +145,8 @@ class RepMiddleware:
             self._passed.add(is_start)
             self._account.report.passed(request)
         meta[META_KEY] = stamp.copy()
+        if len(self._judged) >= self._door.most_judged:
+            self._door.forget()
         self._judged[request] = url
         return True
 

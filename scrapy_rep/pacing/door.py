@@ -92,7 +92,7 @@ class Door:
         self._outside: dict[Request, SlotState] = {}
         """Requests that wait in Scrapy's download slots for their site. Each has a place lent to it."""
         self.judged: dict[Request, str] = {}
-        self._most_judged = _LEAST
+        self.most_judged = _LEAST
         self.site: Callable[[Request], Site | None] | None = None
         self.waited_seconds = 0.0
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
@@ -124,6 +124,8 @@ class Door:
     def note(self, request: Request, url: str) -> None:
         """Note that the gate let *request* pass under *url*; an empty one if only for Scrapy's HTTP cache."""
         if self._registry is not None:
+            if len(self.judged) >= self.most_judged:
+                self.forget()
             self.judged[request] = url
 
     def spellings(self, request: Request) -> tuple[str, ...]:
@@ -152,8 +154,6 @@ class Door:
             url = self.judged.pop(request, None)
             if url is not request.url and url != request.url:
                 self._check(request, url)
-            if len(self.judged) > self._most_judged:
-                self._forget()
         if self.site is not None and (site := self.site(request)) is not None:
             now = clock.monotonic()
             if site.is_waited_for or self._is_permitted(site) or site.start_in(now) > 0:
@@ -161,12 +161,15 @@ class Door:
             site.start(now)
         return self._crawl.downloader.send(request)
 
-    def _forget(self) -> None:
-        """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers."""
+    def forget(self) -> None:
+        """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers.
+
+        Whoever adds to ``judged`` calls this where it has become ``most_judged``: no request may ever come here.
+        """
         has = self._crawl.download_slots.has
         for request in [each for each in self.judged if not has(each)]:
             del self.judged[request]
-        self._most_judged = max(_LEAST, 2 * len(self.judged))
+        self.most_judged = max(_LEAST, 2 * len(self.judged))
 
     @cached_property
     def _permits(self) -> Permits | None:
