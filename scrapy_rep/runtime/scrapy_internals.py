@@ -405,9 +405,11 @@ class DownloadSlots:
         while queued:
             request, over = queued.popleft()
             try:
-                over.callback(result(request))
-            except IgnoreRequest as error:
+                outcome = result(request)
+            except Exception as error:  # noqa: BLE001  # a request of the project that cannot be copied, too
                 over.errback(error)
+            else:
+                over.callback(outcome)
 
     def has(self, request: Request) -> bool:
         """Whether *request* is with the downloader, its middlewares included."""
