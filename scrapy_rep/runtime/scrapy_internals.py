@@ -190,8 +190,11 @@ class Downloader:
         send = getattr(handlers, "download_request_async", None)
         if send is None:
             return False
+        try:
+            handlers.download_request_async = door
+        except AttributeError:  # an object of a project that takes no attributes
+            return False
         self.send = send
-        handlers.download_request_async = door
         return True
 
     def end_repeats(self, is_delayed: Callable[[Request], bool]) -> None:
