@@ -104,7 +104,7 @@ class Door:
         if self._permits is not None:
             self._states.lead = LEAD / 1e6
         if downloader.set_door(self.let_out):
-            downloader.set_method(self.process_exception, is_on=True)
+            downloader.set_method(self.process_exception, is_on=True, is_first=True)
         else:  # without a door, neither decisions nor delays are certain to hold
             logger.error(_NO_DOOR)
             downloader.set_method(self.process_request, is_on=True)
@@ -116,7 +116,7 @@ class Door:
         raise IgnoreRequest(_NO_DOOR)
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:  # noqa: ARG002
-        """Reschedule what the door sent back, as the last downloader middleware."""
+        """Reschedule what the door sent back, before any other middleware takes that for a failure."""
         return exception.request if isinstance(exception, SentBack) else None
 
     # What the gate asks.

@@ -262,13 +262,16 @@ class Downloader:
         limit: int = getattr(downloader, "total_concurrency", 0)
         return 0 < limit <= len(getattr(downloader, "active", ()))
 
-    def set_method(self, method: Any, *, is_on: bool) -> None:
-        """Call *method* of a downloader middleware, by its name, after those of all others, or no longer."""
+    def set_method(self, method: Any, *, is_on: bool, is_first: bool = False) -> None:
+        """Call *method* of a downloader middleware, by its name, after those of all others, or no longer.
+
+        One that *is_first* is called before them.
+        """
         methods = getattr(getattr(self._downloader, "middleware", None), "methods", None)
         if methods is not None:
             others = [each for each in methods[method.__name__] if each != method]
             # A new one: requests may be on their way through the old one.
-            methods[method.__name__] = deque([*others, method] if is_on else others)
+            methods[method.__name__] = deque([method, *others] if is_on and is_first else [*others, method] if is_on else others)
 
     def see_compressed(self, method: Any, *, is_on: bool) -> None:
         """Call *method*, as ``process_response``, just before Scrapy's own would decompress, or no longer."""
