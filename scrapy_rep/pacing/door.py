@@ -95,6 +95,7 @@ class Door:
         self.most_judged = _LEAST
         self.site: Callable[[Request], Site | None] | None = None
         self.waited_seconds = 0.0
+        self._sends_back = False
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
 
     def _spider_opened(self) -> None:
@@ -154,6 +155,8 @@ class Door:
             url = self.judged.pop(request, None)
             if url is not request.url and url != request.url:
                 self._check(request, url)
+            if self._sends_back:  # what a redirect or a spider makes of its meta may be sent back once, too
+                request.meta.pop(_UNJUDGED, None)
         if self.site is not None and (site := self.site(request)) is not None:
             now = clock.monotonic()
             if site.is_waited_for or self._is_permitted(site) or site.start_in(now) > 0:
@@ -232,6 +235,7 @@ class Door:
                 Line.UNJUDGED, "%s reached its download handler without a verdict: a component changed its URL"
                 " behind RepMiddleware, or bypassed that. It is scheduled again", name,
             )  # fmt: skip
+        self._sends_back = True
         meta = {**request.meta, _UNJUDGED: self._id}
         raise SentBack(request.replace(dont_filter=True, meta=meta), "robots.txt has to be asked first")
 
