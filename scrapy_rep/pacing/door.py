@@ -161,8 +161,14 @@ class Door:
             now = clock.monotonic()
             if site.is_waited_for or self._is_permitted(site) or site.start_in(now) > 0:
                 return self._wait_and_send(request, site)
+            self._check_again(request)  # it may have waited long in its download slot
             site.start(now)
         return self._crawl.downloader.send(request)
+
+    def _check_again(self, request: Request) -> None:
+        """Raise for *request*, which has waited, if it is forbidden by a robots.txt that has come since."""
+        if self._registry is not None and self._registry.forbids(request):
+            raise SentBack(request.replace(dont_filter=True), "robots.txt has changed")
 
     def forget(self) -> None:
         """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers.
@@ -188,7 +194,7 @@ class Door:
         try:
             await site.enter(first=is_robots_txt(request))
             try:
-                may_start = await self._wait_for(site)
+                may_start = await self._wait_for(site, request)
             finally:
                 site.leave()
         finally:
@@ -201,13 +207,18 @@ class Door:
             raise SentBack(self._rescheduled(request), _CLOSING)
         return await self._crawl.downloader.send(request)
 
-    async def _wait_for(self, site: Site) -> bool:
-        """Wait until a request may start on *site*, which it does at once; return False when the crawl closes."""
+    async def _wait_for(self, site: Site, request: Request) -> bool:
+        """Wait until *request* may start on *site*, which it does at once; return False when the crawl closes.
+
+        Raises `SentBack` where robots.txt has changed meanwhile and forbids it now.
+        """
         while True:
+            self._check_again(request)
             permits = self._permits if site.is_shared else None
             permit = await permits.acquire(site) if permits is not None else None
             if permits is not None and permit is None:
                 return False
+            self._check_again(request)
             now = clock.monotonic()
             if (seconds := site.start_in(now)) <= 0:
                 site.start(now)
