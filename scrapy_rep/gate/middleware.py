@@ -155,6 +155,7 @@ class RepMiddleware:
 
         Under a robots.txt from Scrapy's HTTP cache it may not: it passes if that cache has its page, too.
         """
+        self._door.open()
         answer, is_replayed = await self._judge(request)
         if answer is None:
             self._door.note(request, "" if is_replayed and self._has_http_cache else request.url)

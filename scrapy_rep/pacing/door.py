@@ -96,9 +96,20 @@ class Door:
         self.site: Callable[[Request], Site | None] | None = None
         self.waited_seconds = 0.0
         self._sends_back = False
-        crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        self._is_set = False
+        self.when_open: list[Callable[[], None]] = []
+        crawl.crawler.signals.connect(self.open, signal=signals.spider_opened)
 
-    def _spider_opened(self) -> None:
+    def open(self) -> None:
+        """Begin to work: when the spider has been opened, or before, when something is requested already.
+
+        Pipelines may download when they are opened, which is before the signal.
+        """
+        if self._is_set:
+            return
+        self._is_set = True
+        for listener in self.when_open:
+            listener()
         downloader, registry = self._crawl.downloader, self._crawl.find(Registry)
         if registry is not None and self._crawl.has_gate and registry.policy.is_asking:
             self._registry = registry

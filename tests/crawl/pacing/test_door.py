@@ -28,7 +28,7 @@ class Bench:
         self.sent: list[str] = []
         crawl = Crawl.of(self.crawler)
         self.door = crawl.part(Door)
-        self.door._spider_opened()
+        self.door.open()
         crawl.downloader.send = self._send
 
     async def _send(self, request: Request) -> Response:
