@@ -198,3 +198,23 @@ class LowersAll:
             process(slot)
 
         downloader._process_queue = lowered
+
+
+class Late(Recorder):
+    """Makes its requests, and then ``late`` ones when the first ones are over, through two download slots."""
+
+    name = "late"
+    late: list[dict[str, Any]] = []
+    wait = 0.0
+
+    async def start(self) -> Any:
+        from time import monotonic
+
+        from scrapy_rep.runtime.event_loop import sleep
+
+        self.began = monotonic()
+        for arguments in self.requests:
+            yield Request(callback=self.page, errback=self.failure, **{"dont_filter": True, **arguments})
+        await sleep(self.wait)
+        for arguments in self.late:
+            yield Request(callback=self.page, errback=self.failure, **{"dont_filter": True, **arguments})

@@ -142,3 +142,75 @@ def test_a_verdict_of_a_replay_lets_nothing_out(loop: str, tmp_path: Path) -> No
         result = crawl(*(f"{site.origin}/{n}" for n in range(10)), settings={**MEMORY, **SCRAPYS, **cache}, loop=loop)
     assert set(site.paths()) <= {"/robots.txt"}
     assert result.stats.get("robotstxt/forbidden") == 10
+
+
+def test_download_slots_that_a_hold_joined_part_again() -> None:
+    """One 429 of one host that was asked through two proxies halves the concurrency for good."""
+    with Site(["127.0.0.1", "127.0.91.1"]) as site:
+        busy, other = site.origins
+        site.answer("/busy", Answer(429, headers=[("Retry-After", "1")]), busy)
+        first = [{"url": f"{busy}/busy", "meta": {"download_slot": "p1"}},
+                 {"url": f"{busy}/x", "meta": {"download_slot": "p2"}}]
+        late = [{"url": f"{other}/{n}", "meta": {"download_slot": f"p{n % 2 + 1}"}} for n in range(8)]
+        site.answer("*", Answer(delay=0.5), other)
+        result = crawl(*first, spider=f"{SPIDERS}:Late", attributes={"late": late, "wait": 36.0}, apart=True,
+                       settings={**MEMORY, "ROBOTSTXT_OBEY": False, "CONCURRENT_REQUESTS_PER_DOMAIN": 2,
+                                 "RETRY_ENABLED": False}, timeout=90)
+        times = [a.time for a in site.log if a.origin == other]
+        print([round(t - times[0], 2) for t in times], {k: v for k, v in result.stats.items() if "attack" in k or "backoff" in k})
+    assert result.stats["attack/slot_objects"] == result.stats["attack/slots"]
+    assert times[-1] - times[0] < 0.9
+
+
+@pytest.mark.parametrize("queue", [SCRAPYS, {}], ids=["scrapy", "ours"])
+def test_a_robots_txt_that_waited_when_the_crawl_closed_is_not_stored_as_unreachable(queue: Any, tmp_path: Path) -> None:
+    import sqlite3
+
+    path = tmp_path / "robots.sqlite"
+    store = {"REP_STORE_PATH": str(path), "EXTENSIONS": MEMORY["EXTENSIONS"], **queue}
+    with Site() as site:
+        site.answer("*", Answer(429, headers=[("Retry-After", "60")]))
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n"))
+        result = crawl({"url": f"{site.origin}/busy", "meta": {"dont_obey_robotstxt": True}},
+                       spider=f"{SPIDERS}:Late", attributes={"late": [{"url": f"{site.origin}/1"}], "wait": 1.0},
+                       settings={**store, "RETRY_ENABLED": False}, timeout=20,
+                       interrupt_when=lambda: bool(site.log) and monotonic() > site.log[0].time + 3)
+        print(site.paths(), result.failures, [l.message for l in result.log if l.name.startswith("scrapy_rep")])
+        print(sqlite3.connect(path).execute("select * from sqlite_master").fetchall() if path.exists() else None)
+        site.log.clear()
+        for table in ("entries", "notes", "origins"):
+            try:
+                print(table, sqlite3.connect(path).execute(f"select * from {table}").fetchall())
+            except Exception as e:
+                print(e)
+    assert result.reason == "shutdown"
+    assert not result.failures
+
+
+def test_ctrl_c_ends_what_waits_in_download_slots_that_became_one() -> None:
+    with Site(["127.0.0.1", "127.0.92.1"]) as site:
+        one, two = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 20\n"))
+        requests = [{"url": f"{origin}/{n}"} for n in range(3) for origin in (one, two)]
+        late = [{"url": f"{one}/late", "meta": {"download_slot": "127.0.92.1"}}]
+        began = monotonic()
+        result = crawl(*requests, spider=f"{SPIDERS}:Late", attributes={"late": late, "wait": 1.0},
+                       settings={**MEMORY, **SCRAPYS}, timeout=45,
+                       interrupt_when=lambda: bool(site.log) and monotonic() > site.log[0].time + 3)
+        print(monotonic() - began, site.paths(), {k: v for k, v in result.stats.items() if "attack" in k})
+    assert monotonic() - began < 12
+    assert result.stats["attack/total"] == 16
+
+
+def test_a_delay_that_goes_holds_nobody_any_longer() -> None:
+    """The robots.txt changes from 20 s to none while requests wait."""
+    lives = [("Cache-Control", "max-age=1"), ("Content-Type", "text/plain")]
+    with Site() as site:
+        site.answer("/robots.txt", sequence(Answer(body=b"User-agent: *\nCrawl-delay: 8\n", headers=lives),
+                                            Answer(body=b"User-agent: *\nDisallow:\n", headers=lives)))
+        result = crawl(*(f"{site.origin}/{n}" for n in range(3)), spider=f"{SPIDERS}:Late",
+                       attributes={"late": [{"url": f"{site.origin}/late"}], "wait": 2.0}, apart=True,
+                       settings={**MEMORY, **SCRAPYS, "REP_MIN_TTL": 1}, timeout=60)
+        print([(round(a.time - site.log[0].time, 2), a.path) for a in site.log])
+    assert len(result.pages) == 4
+    assert result.stats["attack/total"] == 16
