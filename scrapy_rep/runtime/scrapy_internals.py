@@ -339,6 +339,8 @@ class DownloadSlots:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._replaced: list[Any] = []
+        """Those whose keys name another one by now, while they have requests."""
 
     @cached_property
     def _downloader(self) -> Any:
@@ -401,21 +403,21 @@ class DownloadSlots:
         if slot is not None:
             slot.lastseen = max(slot.lastseen, _now() + seconds - slot.delay * (1 - _jitter(slot)))
 
-    def queued(self, key: str) -> Collection[Any]:
+    def queued(self, key: str) -> Any:
         """What waits inside the download slot: requests that have not started, each with its Deferred."""
         return getattr(self._slots.get(key), "queue", ())
 
     def give_back(self, key: str, result: Callable[[Request], Request]) -> None:
         """End what waits inside the download slot with the *result* for each request, or with what that raises."""
-        queued: Any = self.queued(key)
-        while queued:
-            request, over = queued.popleft()
-            try:
-                outcome = result(request)
-            except Exception as error:  # noqa: BLE001  # a request of the project that cannot be copied, too
-                over.errback(error)
-            else:
-                over.callback(outcome)
+        for queued in (self.queued(key), *(slot.queue for slot in self._replaced)):
+            while queued:
+                request, over = queued.popleft()
+                try:
+                    outcome = result(request)
+                except Exception as error:  # noqa: BLE001  # a request of the project that cannot be copied, too
+                    over.errback(error)
+                else:
+                    over.callback(outcome)
 
     def has(self, request: Request) -> bool:
         """Whether *request* is with the downloader, its middlewares included."""
@@ -458,6 +460,9 @@ class DownloadSlots:
         if slots:
             slot = max(slots, key=lambda slot: len(slot.queue))
             slot.lastseen = max(slot.lastseen for slot in slots)
+            replaced = [each for each in slots if each is not slot and each not in self._replaced]
+            if replaced:  # their requests still leave by them, and so does one that is just reaching its own
+                self._replaced = [each for each in self._replaced if each.active] + replaced
             self._slots.update(dict.fromkeys(keys, slot))
 
 
