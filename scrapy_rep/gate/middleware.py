@@ -143,6 +143,8 @@ class RepMiddleware:
             self._passed.add(is_start)
             self._account.report.passed(request)
         meta[META_KEY] = stamp.copy()
+        if len(self._judged) >= self._door.most_judged:
+            self._door.forget()
         self._judged[request] = url
         return True
 
@@ -151,44 +153,43 @@ class RepMiddleware:
 
         Under a robots.txt from Scrapy's HTTP cache it may not: it passes if that cache has its page, too.
         """
-        answer = await self._judge(request)
+        self._door.open()
+        answer, is_replayed = await self._judge(request)
         if answer is None:
-            self._door.note(request, "" if self._has_http_cache and self._is_replayed(request) else request.url)
+            self._door.note(request, "" if is_replayed and self._has_http_cache else request.url)
         return answer
 
-    def _is_replayed(self, request: Request) -> bool:
-        return self._extension.judges(request) and self._extension.registry.is_replayed(request)
-
-    async def _judge(self, request: Request) -> Request | Response | None:
+    async def _judge(self, request: Request) -> tuple[Request | Response | None, bool]:
         """Decide about *request* with everything that the owner of the crawl may ask for.
 
         A sitemap spider's own request for a robots.txt is answered from the cache. A request that comes from
-        elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt.
+        elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt. Also returned is whether that
+        was a replay: the one that decided, because another may be in memory by now.
         """
         if self._feeds_sitemaps and self._is_for_sitemap(request):
             answer = await self._prepare_sitemap(request)
             if answer is not None:
-                return answer
+                return answer, False
         if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, self._crawl.download_slots, self._targets)
         if not self._extension.registry.asks(request):
             await self._pass_unasked(request)
-            return None
+            return None, False
         robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
         if is_exempt(request):
             self._account.not_asked(request)
-            return None
+            return None, False
         decision = self._extension.decide(robots, request)
         if decision.is_forbidden:
             self._forbid(request, robots, decision)
         decider, decision = await self._judge_as_sent(request) or (robots, decision)
         if self._feeds_sitemaps and SITEMAP_CHAIN in request.meta and not self._is_for_sitemap(request):
-            return self._cross_submitted(request, robots)
+            return self._cross_submitted(request, robots), False
         delays = self._crawl_delay
         if delays is not None and (self._delayed or robots.may_request_delays):
             decision = self._obey_delay(request, robots, decision, delays)
         self._account.decided(request, decider, decision)
-        return None
+        return None, robots.is_replayed
 
     async def _pass_unasked(self, request: Request) -> None:
         """Let *request* pass: nothing asks about its URL. Something may ask about the URL that is sent for it."""

@@ -79,7 +79,7 @@ class CrawlDelay:
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], Delay | None]]
         self._requested = WeakKeyDictionary()
-        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        self._door.when_open.append(self._opened)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -222,7 +222,7 @@ class CrawlDelay:
         """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
         self.states.apply(self._download_slots.key(request))
 
-    def _spider_opened(self) -> None:
+    def _opened(self) -> None:
         """Listen to our registry; without our gate, to Scrapy's own middleware."""
         if self._registry is not None:
             self._registry.answered.append(self._answered)

@@ -92,18 +92,30 @@ class Door:
         self._outside: dict[Request, SlotState] = {}
         """Requests that wait in Scrapy's download slots for their site. Each has a place lent to it."""
         self.judged: dict[Request, str] = {}
-        self._most_judged = _LEAST
+        self.most_judged = _LEAST
         self.site: Callable[[Request], Site | None] | None = None
-        crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        self._is_open = self._sends_back = False
+        self.when_open: list[Callable[[], None]] = []
+        """Called when it begins to work."""
+        crawl.crawler.signals.connect(self.open, signal=signals.spider_opened)
 
-    def _spider_opened(self) -> None:
+    def open(self) -> None:
+        """Begin to work: when the spider has been opened, or before, when something is requested already.
+
+        Pipelines may download when they are opened, which is before the signal.
+        """
+        if self._is_open:
+            return
+        self._is_open = True
+        for listener in self.when_open:
+            listener()
         downloader, registry = self._crawl.downloader, self._crawl.find(Registry)
         if registry is not None and self._crawl.has_gate and registry.policy.is_asking:
             self._registry = registry
         if self._permits is not None:
             self._states.lead = LEAD / 1e6
         if downloader.set_door(self.let_out):
-            downloader.set_method(self.process_exception, is_on=True)
+            downloader.set_method(self.process_exception, is_on=True, is_first=True)
         else:  # without a door, neither decisions nor delays are certain to hold
             logger.error(_NO_DOOR)
             downloader.set_method(self.process_request, is_on=True)
@@ -115,7 +127,7 @@ class Door:
         raise IgnoreRequest(_NO_DOOR)
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:  # noqa: ARG002
-        """Reschedule what the door sent back, as the last downloader middleware."""
+        """Reschedule what the door sent back, before any other middleware takes that for a failure."""
         return exception.request if isinstance(exception, SentBack) else None
 
     # What the gate asks.
@@ -123,6 +135,8 @@ class Door:
     def note(self, request: Request, url: str) -> None:
         """Note that the gate let *request* pass under *url*; an empty one if only for Scrapy's HTTP cache."""
         if self._registry is not None:
+            if len(self.judged) >= self.most_judged:
+                self.forget()
             self.judged[request] = url
 
     def spellings(self, request: Request) -> tuple[str, ...]:
@@ -145,14 +159,14 @@ class Door:
 
     def let_out(self, request: Request) -> Coroutine[Any, Any, Response]:
         """Send *request*, now or when its site may start one. Raises `SentBack` if the gate has not judged it."""
-        if self._outside:
-            self._no_longer_outside(request)
+        if self._outside and self._no_longer_outside(request):
+            self._check_again(request)
         if self._registry is not None:
             url = self.judged.pop(request, None)
             if url is not request.url and url != request.url:
                 self._check(request, url)
-            if len(self.judged) > self._most_judged:
-                self._forget()
+            if self._sends_back:  # what a redirect or a spider makes of its meta may be sent back once, too
+                request.meta.pop(_UNJUDGED, None)
         if self.site is not None and (site := self.site(request)) is not None:
             now = clock.monotonic()
             if site.is_waited_for or self._is_permitted(site) or site.start_in(now) > 0:
@@ -160,12 +174,20 @@ class Door:
             site.start(now)
         return self._crawl.downloader.send(request)
 
-    def _forget(self) -> None:
-        """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers."""
+    def _check_again(self, request: Request) -> None:
+        """Raise for *request*, which has waited here or in its download slot, if a robots.txt since forbids it."""
+        if self._registry is not None and self._registry.forbids(request):
+            raise SentBack(request.replace(dont_filter=True), "robots.txt has changed")
+
+    def forget(self) -> None:
+        """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers.
+
+        Whoever adds to ``judged`` calls this where it has become ``most_judged``: no request may ever come here.
+        """
         has = self._crawl.download_slots.has
         for request in [each for each in self.judged if not has(each)]:
             del self.judged[request]
-        self._most_judged = max(_LEAST, 2 * len(self.judged))
+        self.most_judged = max(_LEAST, 2 * len(self.judged))
 
     @cached_property
     def _permits(self) -> Permits | None:
@@ -183,7 +205,7 @@ class Door:
         try:
             await site.enter(first=is_robots_txt(request))
             try:
-                may_start = await self._wait_for(site)
+                may_start = await self._wait_for(site, request)
             finally:
                 site.leave()
         finally:
@@ -197,13 +219,17 @@ class Door:
             raise SentBack(self._rescheduled(request), _CLOSING)
         return await self._crawl.downloader.send(request)
 
-    async def _wait_for(self, site: Site) -> bool:
-        """Wait until a request may start on *site*, which it does at once; return False when the crawl closes."""
+    async def _wait_for(self, site: Site, request: Request) -> bool:
+        """Wait until *request* may start on *site*, which it does at once; return False when the crawl closes.
+
+        Raises `SentBack` where robots.txt has changed meanwhile and forbids it now.
+        """
         while True:
             permits = self._permits if site.is_shared else None
             permit = await permits.acquire(site) if permits is not None else None
             if permits is not None and permit is None:
                 return False
+            self._check_again(request)
             now = clock.monotonic()
             if (seconds := site.start_in(now)) <= 0:
                 site.start(now)
@@ -231,6 +257,7 @@ class Door:
                 Line.UNJUDGED, "%s reached its download handler without a verdict: a component changed its URL"
                 " behind RepMiddleware, or bypassed that. It is scheduled again", name,
             )  # fmt: skip
+        self._sends_back = True
         meta = {**request.meta, _UNJUDGED: self._id}
         raise SentBack(request.replace(dont_filter=True, meta=meta), "robots.txt has to be asked first")
 
@@ -246,13 +273,16 @@ class Door:
         self._states.waits.begin(slot, request)
         self._lend(1)
 
-    def _no_longer_outside(self, request: Request) -> None:
+    def _no_longer_outside(self, request: Request) -> bool:
+        """Take back the place that was lent to *request*, if one was; return whether it was."""
         slot = self._outside.pop(request, None)
-        if slot is not None:
-            self._states.waits.end(self._states.by_key.get(slot.key, slot), request)
-            self._lend(-1)
-            if not self._outside:
-                self._crawl.engine.closing.remove(self._give_back)
+        if slot is None:
+            return False
+        self._states.waits.end(self._states.by_key.get(slot.key, slot), request)
+        self._lend(-1)
+        if not self._outside:
+            self._crawl.engine.closing.remove(self._give_back)
+        return True
 
     def _give_back(self) -> None:
         """The crawl closes: end what only waits."""

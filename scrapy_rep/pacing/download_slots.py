@@ -85,7 +85,7 @@ class SlotStates:
         """Called with a download slot whose floor was set."""
         self._download_slots = download_slots
         self._most_delayed = most_delayed
-        self._most = _LEAST
+        self._most = self._most_sites = _LEAST
         self.by_key: dict[str, SlotState] = {}
         self.sites: dict[str, Site] = {}
 
@@ -111,6 +111,8 @@ class SlotStates:
         """The site *name*, created if necessary."""
         site = self.sites.get(name)
         if site is None:
+            if len(self.sites) >= self._most_sites:  # a crawl through one proxy never forgets a download slot
+                self._forget_sites()
             site = self.sites[name] = Site(name)
         return site
 
@@ -249,10 +251,14 @@ class SlotStates:
             if state.is_resting and (is_dropped or state not in self.delayed):
                 del self.by_key[key]
                 self.delayed.pop(state, None)
+        self._forget_sites()
+        self._most = max(_LEAST, 2 * len(self.by_key))
+
+    def _forget_sites(self) -> None:
         self.sites = {
             name: site for name, site in self.sites.items() if site.slot in self.delayed or site.is_waited_for
         }
-        self._most = max(_LEAST, 2 * len(self.by_key))
+        self._most_sites = max(_LEAST, 2 * len(self.sites))
 
     def __len__(self) -> int:
         return len(self.by_key)

@@ -251,6 +251,11 @@ def with_margin(seconds: float) -> float:
     return seconds + min(_MARGIN, _MARGIN_SHARE * seconds)
 
 
+def _begin(turn: Deferred[None]) -> None:
+    if not turn.called:  # else it was cancelled
+        turn.callback(None)
+
+
 class Site:
     """The site *name*. Times are monotonic seconds."""
 
@@ -369,7 +374,7 @@ class Site:
             turn = self._turns.popleft()
             if not turn.called:  # else it was cancelled
                 self._turn = turn
-                turn.callback(None)
+                call_later(0, _begin, turn)  # not now: without asyncio each would resume inside the one before
         if self._turn is None and self.slot is not None:
             self.slot.at_door.discard(self)
 

@@ -107,11 +107,6 @@ class Registry:
         """
         return self.origins.current(self.origins.at(url))
 
-    def is_replayed(self, request: Request) -> bool:
-        """Whether the robots.txt for *request* in memory is one that Scrapy's HTTP cache replayed."""
-        robots = self.current(self._targets.of(request))
-        return robots is not None and robots.is_replayed
-
     def ask_network(self, request: Request) -> None:
         """Have the robots.txt for *request*, which goes to the network, fetched from there if it was replayed."""
         state = self.origins.at(self._targets.of(request))

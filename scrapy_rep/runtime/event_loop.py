@@ -150,12 +150,14 @@ class Closing:
         self._listeners.pop(listener, None)
 
     def _look(self) -> None:
-        if self._listeners and self._is_closing():
-            for listener in [*self._listeners]:
-                listener()
-        self._is_looking = bool(self._listeners)
-        if self._is_looking:
-            call_later(CLOSING_CHECK, self._look)
+        try:
+            if self._listeners and self._is_closing():
+                for listener in [*self._listeners]:
+                    listener()
+        finally:  # one that raises must not keep the others waiting for ever
+            self._is_looking = bool(self._listeners)
+            if self._is_looking:
+                call_later(CLOSING_CHECK, self._look)
 
 
 class Pauses:

@@ -198,8 +198,11 @@ class Downloader:
         send = getattr(handlers, "download_request_async", None)
         if send is None:
             return False
+        try:
+            handlers.download_request_async = door
+        except AttributeError:  # an object of a project that takes no attributes
+            return False
         self.send = send
-        handlers.download_request_async = door
         return True
 
     def end_repeats(self, is_delayed: Callable[[Request], bool]) -> None:
@@ -267,13 +270,17 @@ class Downloader:
         limit: int = getattr(downloader, "total_concurrency", 0)
         return 0 < limit <= len(getattr(downloader, "active", ()))
 
-    def set_method(self, method: Any, *, is_on: bool) -> None:
-        """Call *method* of a downloader middleware, by its name, after those of all others, or no longer."""
+    def set_method(self, method: Any, *, is_on: bool, is_first: bool = False) -> None:
+        """Call *method* of a downloader middleware, by its name, after those of all others, or no longer.
+
+        One that *is_first* is called before them.
+        """
         methods = getattr(getattr(self._downloader, "middleware", None), "methods", None)
         if methods is not None:
             others = [each for each in methods[method.__name__] if each != method]
             # A new one: requests may be on their way through the old one.
-            methods[method.__name__] = deque([*others, method] if is_on else others)
+            ours = [method] if is_on else []
+            methods[method.__name__] = deque([*ours, *others] if is_first else [*others, *ours])
 
     def see_compressed(self, method: Any, *, is_on: bool) -> None:
         """Call *method*, as ``process_response``, just before Scrapy's own would decompress, or no longer."""
@@ -341,6 +348,8 @@ class DownloadSlots:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._replaced: list[Any] = []
+        """Those whose keys name another one by now, while they have requests."""
 
     @cached_property
     def _downloader(self) -> Any:
@@ -403,19 +412,21 @@ class DownloadSlots:
         if slot is not None:
             slot.lastseen = max(slot.lastseen, _now() + seconds - slot.delay * (1 - _jitter(slot)))
 
-    def queued(self, key: str) -> Collection[Any]:
+    def queued(self, key: str) -> Any:
         """What waits inside the download slot: requests that have not started, each with its Deferred."""
         return getattr(self._slots.get(key), "queue", ())
 
     def give_back(self, key: str, result: Callable[[Request], Request]) -> None:
         """End what waits inside the download slot with the *result* for each request, or with what that raises."""
-        queued: Any = self.queued(key)
-        while queued:
-            request, over = queued.popleft()
-            try:
-                over.callback(result(request))
-            except IgnoreRequest as error:
-                over.errback(error)
+        for queued in (self.queued(key), *(slot.queue for slot in self._replaced)):
+            while queued:
+                request, over = queued.popleft()
+                try:
+                    outcome = result(request)
+                except Exception as error:  # noqa: BLE001  # a request of the project that cannot be copied, too
+                    over.errback(error)
+                else:
+                    over.callback(outcome)
 
     def has(self, request: Request) -> bool:
         """Whether *request* is with the downloader, its middlewares included."""
@@ -458,6 +469,9 @@ class DownloadSlots:
         if slots:
             slot = max(slots, key=lambda slot: len(slot.queue))
             slot.lastseen = max(slot.lastseen for slot in slots)
+            replaced = [each for each in slots if each is not slot and each not in self._replaced]
+            if replaced:  # their requests still leave by them, and so does one that is just reaching its own
+                self._replaced = [each for each in self._replaced if each.active] + replaced
             self._slots.update(dict.fromkeys(keys, slot))
 
 

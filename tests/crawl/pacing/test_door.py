@@ -28,7 +28,7 @@ class Bench:
         self.sent: list[str] = []
         crawl = Crawl.of(self.crawler)
         self.door = crawl.part(Door)
-        self.door._spider_opened()
+        self.door.open()
         crawl.downloader.send = self._send
 
     async def _send(self, request: Request) -> Response:
@@ -107,7 +107,5 @@ def test_requests_that_never_come_to_the_door_are_forgotten(bench: Bench) -> Non
     active.add(with_downloader)
     for request in (with_downloader, *(Request(f"{PAGE}/{number}") for number in range(1, 1_000))):
         bench.door.note(request, request.url)
-    leaves = Request(PAGE)
-    bench.door.note(leaves, leaves.url)
-    bench.let_out(leaves)
-    assert [*bench.door.judged] == [with_downloader]
+        assert len(bench.door.judged) <= 64
+    assert with_downloader in bench.door.judged
