@@ -64,7 +64,7 @@ def assert_delay_is_kept(
 ) -> None:
     """Assert that no two requests of a host were closer: exactly at the handlers, nearly with *arrivals*.
 
-    A server on a busy machine may stand still between two arrivals, so the default run leaves them out. *hosts* are
+    """Assert that no two requests of a host were closer: exactly at the handlers, with *arrivals* nearly so.
     those that have a delay, if not all have.
     """
     checks = [("starts", starts.by_host(), delay)]
