@@ -62,9 +62,9 @@ def arrivals_by_host(site: Site) -> dict[str, list[float]]:
 def assert_delay_is_kept(
     delay: float, site: Site, starts: NotedStarts, hosts: list[str] | None = None, *, arrivals: bool = False
 ) -> None:
-    """Assert that no two requests of a host were closer: exactly at the handlers, nearly with *arrivals*.
+    """Assert that no two requests of a host were closer: at the handlers, and with *arrivals* at the server.
 
-    """Assert that no two requests of a host were closer: exactly at the handlers, with *arrivals* nearly so.
+    A server on a busy machine may stand still between two arrivals, so the default run leaves them out. *hosts* are
     those that have a delay, if not all have.
     """
     checks = [("starts", starts.by_host(), delay)]
