@@ -26,11 +26,12 @@ from scrapy_rep.gate.site_files import (
     sitemap_rest,
 )
 from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.pacing.door import Door
+from scrapy_rep.pacing.door import Door, SentBack
 from scrapy_rep.policy.meta import DONT_OBEY, FETCH, META_KEY, SLOT, choose_slot, is_exempt, unpin_slot
 from scrapy_rep.policy.policy import ASKING, Decision, Mode, Outcome
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.runtime.event_loop import ClosingError
 from scrapy_rep.runtime.log import describe
 from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
 
@@ -299,6 +300,8 @@ class RepMiddleware:
         raise ForbiddenByRobots(robots.entry.origin, decision.verdict, line=decision.line)
 
     def _forbid_unreachable(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
+        if isinstance(robots.error, ClosingError):  # the next run asks
+            raise SentBack(self._door.rescheduled(request), "the crawl is closing")
         choice, origin = self._extension.settings.unreachable, robots.entry.origin
         retry_after = self._extension.retry_after(robots)
         is_final = choice is Unreachable.DISALLOW

@@ -37,6 +37,7 @@ from scrapy_rep.policy.meta import is_exempt
 from scrapy_rep.policy.policy import ASKING
 from scrapy_rep.robots.registry import Registry
 from scrapy_rep.robots.request import is_robots_txt
+from scrapy_rep.runtime.event_loop import ClosingError
 from scrapy_rep.runtime.log import Line
 from scrapy_rep.runtime.wire import respells, spellings
 
@@ -90,11 +91,13 @@ class Door:
         self._registry: Registry | None = None
         self.respelling: dict[str, Callable[[str], object]] = {}
         self._outside: dict[Request, SlotState] = {}
-        """Requests that wait in Scrapy's download slots for their site. Each has a place lent to it."""
+        """Requests that wait in Scrapy's download slots for their site."""
         self.judged: dict[Request, str] = {}
         self.most_judged = _LEAST
         self.site: Callable[[Request], Site | None] | None = None
-        self._is_open = self._sends_back = False
+        self._lent: set[Request] = set()
+        """Requests that wait, here or there, and have a place lent to them."""
+        self._is_open = self._sends_back = self._hears_ends = False
         self.when_open: list[Callable[[], None]] = []
         """Called when it begins to work."""
         crawl.crawler.signals.connect(self.open, signal=signals.spider_opened)
@@ -201,7 +204,7 @@ class Door:
         slot = site.slot
         if slot is not None:
             self._states.waits.begin(slot, request)
-        self._lend(1)
+        self._lend_to(request)
         try:
             await site.enter(first=is_robots_txt(request))
             try:
@@ -209,14 +212,14 @@ class Door:
             finally:
                 site.leave()
         finally:
-            self._lend(-1)
+            self._take_back(request)
             if slot is not None:
                 self._states.waits.end(self._states.by_key.get(slot.key, slot), request)
             self._crawl.download_slots.restart_delay(self._crawl.download_slots.key(request))
             if site.slot is not None:
                 self._states.changed(site.slot)
         if not may_start:
-            raise SentBack(self._rescheduled(request), _CLOSING)
+            raise SentBack(self.rescheduled(request), _CLOSING)
         return await self._crawl.downloader.send(request)
 
     async def _wait_for(self, site: Site, request: Request) -> bool:
@@ -271,15 +274,15 @@ class Door:
             self._crawl.engine.closing.add(self._give_back)
         self._outside[request] = slot
         self._states.waits.begin(slot, request)
-        self._lend(1)
+        self._lend_to(request)
 
     def _no_longer_outside(self, request: Request) -> bool:
-        """Take back the place that was lent to *request*, if one was; return whether it was."""
+        """Note that *request* waits in no download slot any more; return whether it did."""
         slot = self._outside.pop(request, None)
         if slot is None:
             return False
         self._states.waits.end(self._states.by_key.get(slot.key, slot), request)
-        self._lend(-1)
+        self._take_back(request)
         if not self._outside:
             self._crawl.engine.closing.remove(self._give_back)
         return True
@@ -287,20 +290,31 @@ class Door:
     def _give_back(self) -> None:
         """The crawl closes: end what only waits."""
         for slot in {*self._outside.values()}:
-            self._crawl.download_slots.give_back(slot.key, self._rescheduled)
+            self._crawl.download_slots.give_back(slot.key, self.rescheduled)
 
-    def _lend(self, count: int) -> None:
-        """Lend *count* places to requests that wait, so that they take none of another host's.
+    def _lend_to(self, request: Request) -> None:
+        """Lend a place to *request*, which waits, so that it takes none of another host's.
 
-        The queue of hosts fills them with requests that can start; any other queue would add more that wait.
+        The queue of hosts fills it with a request that can start; any other queue would add one more that waits.
         """
-        if self._states.has_queue:
-            wakes = count > 0 and self._crawl.downloader.is_full
-            self._crawl.downloader.lend_places(count)
-            if wakes:
-                self._crawl.engine.wake()
+        if not self._states.has_queue or request in self._lent:
+            return
+        if not self._hears_ends:
+            self._hears_ends = True
+            self._crawl.download_slots.on_end(self._take_back)
+        wakes = self._crawl.downloader.is_full
+        self._lent.add(request)
+        self._crawl.downloader.lend_places(1)
+        if wakes:
+            self._crawl.engine.wake()
 
-    def _rescheduled(self, request: Request) -> Request:
+    def _take_back(self, request: Request) -> None:
+        """Take back the place of *request*: it waits no more, or whoever waited for it has given it up."""
+        if request in self._lent:
+            self._lent.remove(request)
+            self._crawl.downloader.lend_places(-1)
+
+    def rescheduled(self, request: Request) -> Request:
         """*request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it.
 
         Once per request: code that calls ``engine.download_async`` gets it as the result, and may call again. A
@@ -308,7 +322,7 @@ class Door:
         """
         self._no_longer_outside(request)
         if is_robots_txt(request) or request.meta.get(_SENT_BACK) == self._id:
-            raise IgnoreRequest(_CLOSING)
+            raise ClosingError(_CLOSING)
         return request.replace(dont_filter=True, meta={**request.meta, _SENT_BACK: self._id})
 
     def __repr__(self) -> str:

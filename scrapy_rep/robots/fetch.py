@@ -27,6 +27,7 @@ from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.reader import cut
 from scrapy_rep.robots.request import Download, Downloads, is_of_environment, robots_request
+from scrapy_rep.runtime.event_loop import ClosingError
 from scrapy_rep.runtime.log import Line, describe, speaks_no_tls
 from scrapy_rep.runtime.scrapy_internals import is_of_proxy
 
@@ -185,6 +186,9 @@ class Fetcher:
         except _ProxyError as failed:
             result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=failed.error)
             return result._replace(final=failed.is_final, is_of_site=False)
+        except ClosingError as error:  # nothing was asked
+            result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error)
+            return result._replace(final=True, is_of_site=False)
         except Exception as error:  # noqa: BLE001  # no failure means "allowed"
             is_final = isinstance(error, IgnoreRequest) or speaks_no_tls(error)  # then it would be the same again
             return FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)

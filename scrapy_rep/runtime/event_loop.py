@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any, Final, TypeVar, cast
 
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils import asyncio as scrapy_asyncio
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
@@ -125,6 +126,10 @@ class Timer:
 
     def __len__(self) -> int:
         return len(self._calls)
+
+
+class ClosingError(IgnoreRequest):
+    """Ends a request that waited when the crawl closed: it says nothing of the site."""
 
 
 class Closing:

@@ -64,8 +64,8 @@ def assert_delay_is_kept(
 ) -> None:
     """Assert that no two requests of a host were closer: at the handlers, and with *arrivals* at the server.
 
-    A server on a busy machine may stand still between two arrivals, so the default run leaves them out. *hosts* are
-    those that have a delay, if not all have.
+    A server on a busy machine may stand still between two arrivals, so the default run leaves them out.
+    *hosts* are those that have a delay, if not all have.
     """
     checks = [("starts", starts.by_host(), delay)]
     if arrivals:
