@@ -10,6 +10,9 @@ from datetime import datetime
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
+from warnings import warn
+
+from scrapy.exceptions import ScrapyDeprecationWarning
 
 from scrapy_rep.directives.vocabulary import Answer, Category, ContentUse
 from scrapy_rep.exceptions import InvalidSettingError
@@ -60,6 +63,9 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
+
+_REMOVED: Final[dict[str, str]] = {}
+"""Settings of 1.0.0rc1 that do nothing any more, and what to do instead. They warn until 1.0."""
 
 _UNREACHABLE: Final = {choice.value: choice for choice in Unreachable}
 _CRAWL_DELAY: Final = {"obey": True, "ignore": False}
@@ -271,9 +277,10 @@ class RepSettings:
     def from_settings(cls, settings: BaseSettings) -> RepSettings:
         """Read the ``REP_*`` names in *settings*.
 
-        Raises `InvalidSettingError` for an unknown ``REP_*`` name and for a value that is not accepted.
+        Raises `InvalidSettingError` for an unknown ``REP_*`` name and for a value that is not accepted. Warns of
+        a setting that was removed, and ignores it.
         """
-        _reject_unknown(name for name in settings if str(name).startswith("REP_"))
+        _check_names(name for name in settings if str(name).startswith("REP_"))
         given = {name: settings[name] for name in _FIELDS if settings.get(name) is not None}
         parsed = cls(**{_FIELDS[name].name: _parse(name, value) for name, value in given.items()})
         if parsed.min_ttl > parsed.max_ttl:
@@ -340,9 +347,16 @@ def _parse(name: str, value: Any) -> Any:
     return kind.parse(name, value)
 
 
-def _reject_unknown(names: Iterable[Any]) -> None:
+def _check_names(names: Iterable[Any]) -> None:
     for name in names:
-        if name not in _FIELDS:
+        if name in _REMOVED:
+            _warn_removed(name)
+        elif name not in _FIELDS:
             close = get_close_matches(name, _FIELDS, n=1)
             hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(_FIELDS)}"
             raise InvalidSettingError(f"unknown setting {name}: {hint}")
+
+
+def _warn_removed(name: str) -> None:
+    """Warn of the setting *name*. With Python's default filters that is once in a process."""
+    warn(f"{name} does nothing any more: {_REMOVED[name]}", ScrapyDeprecationWarning, stacklevel=1)

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from scrapy import Request
+from scrapy.exceptions import ScrapyDeprecationWarning
 from scrapy.settings import Settings
 
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Access
-from scrapy_rep.settings import RepSettings, Unreachable
+from scrapy_rep.settings import _FIELDS, _REMOVED, RepSettings, Unreachable
 
 
 def read(**settings: Any) -> RepSettings:
@@ -133,6 +134,16 @@ def test_the_repr_of_the_settings_does_not_show_the_redis_url() -> None:
 def test_a_misspelt_setting_suggests_the_closest_one() -> None:
     with pytest.raises(InvalidSettingError, match="unknown setting REP_TIMOUT: did you mean REP_TIMEOUT"):
         read(REP_TIMOUT=5)
+
+
+def test_a_removed_setting_is_ignored_with_a_warning_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(_REMOVED, "REP_QQQQ", "set DOWNLOAD_DELAY")
+    with pytest.warns(ScrapyDeprecationWarning, match=r"^REP_QQQQ does nothing any more: set DOWNLOAD_DELAY$"):
+        assert read(REP_QQQQ=object()) == RepSettings()
+
+
+def test_a_removed_setting_is_not_one_that_exists() -> None:
+    assert _FIELDS.keys().isdisjoint(_REMOVED)
 
 
 def test_an_unknown_setting_lists_those_that_exist() -> None:
