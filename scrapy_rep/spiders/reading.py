@@ -61,7 +61,7 @@ def content_type_of(response: Response) -> str:
 
 
 def is_html(response: Response) -> TypeGuard[TextResponse]:
-    """Whether *response* has elements that can say something; those of scrapy-splash have a class of their own."""
+    """Whether *response* has elements that can say something; other packages have classes of their own."""
     return html_pages.is_html(content_type_of(response))
 
 
