@@ -22,7 +22,7 @@ SCRAPY = [nox.param("scrapy==2.14.*", id="oldest"), nox.param(NEWEST, id="newest
 IN_SDIST = ["scrapy_rep", "tests", "docs", "example_project", "benchmarks", "fuzz"]
 ONLY_IN_SDIST = {"scrapy_rep/protocol/_speedups.c"}
 COMPILED = "scrapy_rep/protocol/_speedups.abi3.so"
-PURE, STANDALONE, NO_COMPILER = {"SCRAPY_REP_PURE_PYTHON": "1"}, {"SCRAPY_REP_STANDALONE": "1"}, {"CC": "false"}
+PURE, NO_COMPILER = {"SCRAPY_REP_PURE_PYTHON": "1"}, {"CC": "false"}
 IMPORT_ALL = "from scrapy_rep import *"
 ENGINE_IS = "from scrapy_rep.protocol import ENGINE as e, parse; print(e, parse.__module__); assert e == {!r}, e"
 QUESTION = b'{"robots": "User-agent: *\\nDisallow: /", "urls": ["/"], "agents": ["Bot"]}'
@@ -170,10 +170,11 @@ def package(session: nox.Session) -> None:
     (sdist,) = Path("dist").glob("*.tar.gz")
     compiled = _wheel(session, sdist, "scrapy_rep-*-cp310-abi3-*.whl", {})
     pure = _wheel(session, sdist, "scrapy_rep-*-py3-none-any.whl", PURE)
-    standalone = _wheel(session, sdist, "scrapy_rep_standalone-*-py3-none-any.whl", PURE | STANDALONE)
     session.run("twine", "check", "--strict", *map(str, Path("dist").iterdir()))
-    _check_contents(session, sdist, {compiled: {COMPILED}, pure: set(), standalone: set()})
-    python = _new_environment(session, "whole")
+    _check_contents(session, sdist, {compiled: {COMPILED}, pure: set()})
+    folder = Path(session.create_tmp(), "installed").resolve()
+    session.run("python", "-m", "venv", "--clear", str(folder))
+    python = str(folder / "bin" / "python")
     for archive, engine, environment in (
         (compiled, "c", {}),
         (pure, "python", {}),
@@ -181,7 +182,8 @@ def package(session: nox.Session) -> None:
         (sdist, "python", NO_COMPILER),
     ):
         _check_installation(session, python, archive, engine, environment)
-    _check_standalone(session, _new_environment(session, "standalone"), standalone)
+    session.run(python, "-m", "pip", "install", "-q", f"{pure}[web]", external=True)
+    _check_server(session, str(folder / "bin" / "robots-serve"))
 
 
 def _wheel(session: nox.Session, sdist: Path, pattern: str, environment: dict[str, str]) -> Path:
@@ -214,13 +216,6 @@ def _check_contents(session: nox.Session, sdist: Path, wheels: dict[Path, set[st
         session.error(f"the sdist lacks: {sorted(missing)}")
 
 
-def _new_environment(session: nox.Session, name: str) -> str:
-    """The interpreter of a new environment."""
-    folder = Path(session.create_tmp(), name).resolve()
-    session.run("python", "-m", "venv", "--clear", str(folder))
-    return str(folder / "bin" / "python")
-
-
 def _check_installation(
     session: nox.Session, python: str, archive: Path, engine: str, environment: dict[str, str]
 ) -> None:
@@ -232,21 +227,6 @@ def _check_installation(
     session.run(python, "-I", "-m", "scrapy", "robots", "lint", "--help", silent=True, external=True)
     session.run(str(Path(python).with_name("robots-lint")), "--explain", "nul", silent=True, external=True)
     session.run(python, "-m", "pip", "uninstall", "-q", "-y", "scrapy-rep", external=True)
-
-
-def _check_standalone(session: nox.Session, python: str, wheel: Path) -> None:
-    """Install *wheel* alone, explain and lint by it; and with its extra, serve."""
-    session.run(python, "-m", "pip", "install", "-q", str(wheel), external=True)
-    session.run(python, "-I", "-c", ENGINE_IS.format("python"), external=True)
-    site = Path("example_project", "example", "robots.txt").resolve()
-    explain, lint, serve = (str(Path(python).with_name(f"robots-{name}")) for name in ("explain", "lint", "serve"))
-    session.run(explain, "--file", str(site), "http://127.0.0.1:8998/", external=True)
-    session.run(lint, "--exit-zero", str(site), silent=True, external=True)
-    session.run(python, "-m", "pip", "install", "-q", f"{wheel}[web]", external=True)
-    installed = session.run(python, "-m", "pip", "list", "--format", "freeze", silent=True, external=True)
-    if found := {"scrapy", "twisted"} & {line.partition("==")[0].lower() for line in str(installed).split()}:
-        session.error(f"{wheel.name} brings {found}")
-    _check_server(session, serve)
 
 
 def _check_server(session: nox.Session, command: str) -> None:

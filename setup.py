@@ -1,12 +1,10 @@
-"""What setup.cfg cannot say: links that lead to the repository, the part in C, and the part without Scrapy.
+"""What setup.cfg cannot say: links that lead to the repository, and the part in C.
 
 The links of the README are relative, so that they work in every checkout and on every host. A package is read
 elsewhere: REPOSITORY_URL, which the release workflow sets, makes them absolute, and names the repository.
 
 The part in C is built where there is a compiler, and left out where there is none, or where SCRAPY_REP_PURE_PYTHON
 is set: it is faster, and has no answer of its own.
-
-With SCRAPY_REP_STANDALONE the same modules become the distribution scrapy-rep-standalone, which needs no Scrapy.
 """
 
 from __future__ import annotations
@@ -15,9 +13,7 @@ import os
 import re
 import sys
 import sysconfig
-from configparser import ConfigParser
 from pathlib import Path
-from typing import Any
 
 from setuptools import Extension, setup
 
@@ -48,20 +44,6 @@ def extensions() -> list[Extension]:
     return [Extension(name, [f"{name.replace('.', '/')}.c"], py_limited_api=True, optional=True)]
 
 
-def standalone() -> dict[str, Any]:
-    """What differs without Scrapy; where setup.cfg says more than this, this counts."""
-    config = ConfigParser()
-    config.read(Path(__file__).with_name("setup.cfg"), "utf-8")
-    required = config["options"]["install_requires"].split("\n")
-    return {
-        "name": "scrapy-rep-standalone",
-        "description": "The robots.txt engine, linter and web checker of scrapy-rep, without Scrapy",
-        "install_requires": [line for line in required if line and not line.startswith("scrapy")],
-        "extras_require": {"web": config["options.extras_require"]["web"].split()},
-        "entry_points": {"console_scripts": config["options.entry_points"]["console_scripts"].strip().split("\n")},
-    }
-
-
 if __name__ == "__main__":
     in_c = extensions()
     address = os.environ.get("REPOSITORY_URL", "").rstrip("/")
@@ -71,5 +53,4 @@ if __name__ == "__main__":
         project_urls=links(address),
         ext_modules=in_c,
         options={"bdist_wheel": {"py_limited_api": "cp310"}} if in_c else {},
-        **(standalone() if os.environ.get("SCRAPY_REP_STANDALONE") else {}),
     )

@@ -30,8 +30,6 @@ _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 _TEXT_INSIDE: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
 _TEXT_WITH_SCRIPTS: Final = _TEXT_INSIDE | {b"noscript"}
 _SPEAKING: Final = frozenset(b"base link meta script".split())
-_OF_HEAD: Final = frozenset(b"html head base link meta noscript script style template title".split())
-_ENDS_OF_HEAD: Final = {b"/body", b"/html"}  # between "/head" and the body, elements are of the head
 
 _MARKUP: Final = re.compile(rb"<(?:(/?[A-Za-z][^ \t\n\f\r/>]*)|(!--)|[!?/])")
 _ATTRIBUTE: Final = re.compile(
@@ -45,7 +43,6 @@ _ORDINARY: Final = re.compile(
     rb"(?:[ \t\n\f\r]+[\w:@.-]+(?:=(?:\"[^\"]*\"|'[^']*'|[^ \t\n\f\r\"'<>=]+))?){0,50}[ \t\n\f\r]*/?>){0,200}"
     % b"|".join(sorted(_TEXT_INSIDE | _SPEAKING))
 )
-_COMMENTS: Final = re.compile(rb"<!--(?:-?>|.*?--!?>)|<[!?/][^>]*>", re.DOTALL)
 _END_OF_COMMENT: Final = re.compile(rb"--!?>")
 _REFERENCE: Final = re.compile(r"&(?:#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CHARSET: Final = re.compile(rb"charset\s*=\s*[\"']?([\w:.-]{1,40})", re.IGNORECASE)
@@ -89,7 +86,7 @@ class Page:
             body, codec = body.decode(codec, "replace").encode(), "utf-8"
         self._body, self._codec = body.removeprefix(codecs.BOM_UTF8), codec
 
-    def metas(self, words: Iterable[str], *, head_only: bool = False) -> Iterator[tuple[str, str]]:
+    def metas(self, words: Iterable[str]) -> Iterator[tuple[str, str]]:
         """The name and the content of the meta elements, up to the last that may hold one of *words*.
 
         Those are in lower case. Most pages have such elements, few speak to crawlers: that is looked up first.
@@ -98,7 +95,7 @@ class Page:
         first, end = lower.find(_TAG), lower.rfind(_TAG) + _LONGEST_TAG
         if first < 0 or (word := _last_of(words, lower[first:end])) < 0:
             return
-        for tag in _tags(self._body, lower.rfind(_TAG, 0, first + word + 1), head_only=head_only):
+        for tag in _tags(self._body, lower.rfind(_TAG, 0, first + word + 1)):
             if tag.name == b"meta" and b"name" in tag.attributes:
                 yield self._text(tag.attributes[b"name"]), self._text(tag.attributes.get(b"content", b""))
 
@@ -182,14 +179,14 @@ def _last_of(words: Iterable[str], lower: bytes) -> int:
     return max(lower.rfind(word.encode()) for word in words)
 
 
-def _tags(body: bytes, last: int, *, head_only: bool = False) -> Iterator[_Tag]:
+def _tags(body: bytes, last: int) -> Iterator[_Tag]:
     """The tags of the elements that can speak, up to that at *last*."""
     position = templates = 0
     while True:
-        if not head_only and (found := _ORDINARY.match(body, position, last)):
+        if found := _ORDINARY.match(body, position, last):
             position = found.end()
         tag = _next_tag(body, position)
-        if tag is None or tag.start > last or (head_only and not templates and _ends_head(body, position, tag)):
+        if tag is None or tag.start > last:
             return
         position = tag.end
         if tag.name in _TEXT_INSIDE and not tag.is_empty:
@@ -216,12 +213,6 @@ def _tags_with_scripts(body: bytes) -> Iterator[_Tag]:
             templates = max(templates + (-1 if tag.name[:1] == b"/" else not tag.is_empty), 0)
         elif tag.name[:1] != b"/" and not templates:
             yield tag
-
-
-def _ends_head(body: bytes, position: int, tag: _Tag) -> bool:
-    """Whether *tag*, or the text before it, is behind the head of the page, which few pages end explicitly."""
-    is_of_body = tag.name not in _OF_HEAD if tag.name[:1] != b"/" else tag.name in _ENDS_OF_HEAD
-    return is_of_body or bool(_COMMENTS.sub(b"", body[position : tag.start]).strip())
 
 
 @lru_cache

@@ -126,16 +126,14 @@ def directives_of(
     headers: Headers,
     html: str | bytes | None = None,
     content_type: str = "text/html",
-    *,
-    head_only: bool = False,
 ) -> list[Directive]:
-    """The directives of a page that may address a crawler called *names*; *head_only* bounds its elements."""
+    """The directives of a page that may address a crawler called *names*."""
     fields = fields_of(headers)
     found = [one for field in bounded(fields.get("x-robots-tag", ())) for one in read_header(field)]
     found += [one for field in bounded(fields.get("robots-tag", ())) for one in read_robots_tag(field)]
     if html is not None and is_html(content_type):
         own = {name.strip().lower() for name in names}
-        metas = Page(html, content_type).metas(own | _NAMES, head_only=head_only)
+        metas = Page(html, content_type).metas(own | _NAMES)
         for name, content in islice(metas, MAX_FIELDS):
             agent = agent_of(name)
             if agent in _AS_NAMES and not content.strip():

@@ -62,11 +62,6 @@ class ContentUse(StringEnum):
     REFERENCE = "reference"
     FULL = "full"
 
-    @property
-    def rank(self) -> int:
-        """The position among the levels; a lower one is more restrictive."""
-        return [*ContentUse].index(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -145,12 +140,6 @@ def answers(statements: Iterable[Statement]) -> Mapping[Category, Answer]:
         else Answer.UNKNOWN
         for category in Category
     }  # fmt: skip
-
-
-def content_use(statements: Iterable[Statement]) -> ContentUse | None:
-    """Return the most restrictive level that the *statements* of Content-Signal name with ``use=``, or None."""
-    levels = (level_of(one.text) for one in statements if one.signal is Signal.CONTENT_SIGNAL)
-    return min((level for level in levels if level), key=lambda level: level.rank, default=None)
 
 
 def level_of(item: str) -> ContentUse | None:

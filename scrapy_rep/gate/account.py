@@ -12,7 +12,6 @@ from scrapy_rep.policy.meta import BLANK, DONT_OBEY, META_KEY, is_exempt, is_sta
 from scrapy_rep.policy.policy import Mode, Outcome, forbidden_for
 from scrapy_rep.protocol import SCHEMES, Origin, Reason
 from scrapy_rep.runtime.crawl import Crawl
-from scrapy_rep.runtime.targets import is_for_splash
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -89,11 +88,8 @@ class Account:
             self._record(request, *self._unasked(self._policy.mode(target), target))
 
     def _not_obeyed(self, request: Request) -> None:
-        if is_for_splash(request):  # which has its stamp: `is_exempt` has read it
-            return
         self._put(request, None)
-        is_wanted = self._stamps_all or self._policy.is_asking or "splash" in request.meta
-        if request.meta.get("is_robotstxt_request") or not is_wanted:
+        if request.meta.get("is_robotstxt_request") or not (self._stamps_all or self._policy.is_asking):
             return
         decision, stamp = self._unasked(Mode.IGNORE, request.url)
         stamp["reason"], why = DONT_OBEY, request.meta.get(_REASON)
@@ -149,8 +145,6 @@ class Account:
         return decision, {**stamp_of(decision, BLANK), "origin": str(Origin.find(url) or "") or None}
 
     def _record(self, request: Request, decision: Decision, stamp: dict[str, Any]) -> None:
-        if not self._targets.is_plain and is_for_splash(request) and request.meta.get(META_KEY) == stamp:
-            return  # the request that scrapy-splash replaced has its record
         self._put(request, None if decision.is_forbidden else stamp)
         if decision.outcome is Outcome.REPORTED:
             self._stats.inc_value("rep/reported_count")

@@ -25,7 +25,6 @@ from scrapy_rep.policy.meta import META_KEY, SLOT, choose_slot, is_stamp
 from scrapy_rep.protocol import Origin
 from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.scrapy_internals import folder_of_download_slot
-from scrapy_rep.runtime.targets import is_for_splash
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -90,7 +89,7 @@ class RepPriorityQueue:
         tracker, meta = self._tracker, request.meta
         if SLOT in meta or not tracker.targets.is_plain:
             choose_slot(request, tracker.download_slots, tracker.targets)
-        if META_KEY in meta and is_stamp(meta[META_KEY]) and not is_for_splash(request):
+        if META_KEY in meta and is_stamp(meta[META_KEY]):
             del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
         try:
             key = tracker.download_slots.key(request)

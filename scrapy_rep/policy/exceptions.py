@@ -31,6 +31,9 @@ _MAX_URL: Final = 4_000
 
 _DAY: Final = 86_400.0
 
+_LONGEST: Final = timedelta(days=366)
+"""The last day of an exception is at most this far from today: somebody has to look at it once a year."""
+
 _HOST: Final = re.compile(r"(?:[\w-]+\.)*[\w-]+\.?", re.ASCII)
 _IPV6: Final = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*(?:%\w+)?")
 
@@ -83,7 +86,7 @@ class PolicyException:
         return f"{self.url} (until {self.until}: {self.reason})"
 
 
-def read_exceptions(entries: Iterable[Mapping[str, Any]], *, max_days: int, now: float) -> list[PolicyException]:
+def read_exceptions(entries: Iterable[Mapping[str, Any]], *, now: float) -> list[PolicyException]:
     """The exceptions in *entries*, mappings with the keys that the settings document.
 
     Raises ``ValueError`` with the number of the entry and what to write instead.
@@ -91,7 +94,7 @@ def read_exceptions(entries: Iterable[Mapping[str, Any]], *, max_days: int, now:
     found: list[PolicyException] = []
     try:
         for entry in entries:
-            found += [_read(entry, max_days, now)]
+            found += [_read(entry, now)]
     except (ValueError, TypeError) as error:
         raise ValueError(f"exception {len(found) + 1}: {error}") from None
     return found
@@ -117,7 +120,7 @@ def read_exceptions_file(path: str | Path) -> list[Mapping[str, Any]]:
     return entries
 
 
-def _read(entry: Mapping[str, Any], max_days: int, now: float) -> PolicyException:
+def _read(entry: Mapping[str, Any], now: float) -> PolicyException:
     if not isinstance(entry, Mapping):
         raise TypeError(f"{entry!r} is not a dict with url, reason and until")
     unknown = set(entry) - KEYS
@@ -127,7 +130,7 @@ def _read(entry: Mapping[str, Any], max_days: int, now: float) -> PolicyExceptio
     kinds, rule = _kinds(entry.get("for", ["rule"])), _rule(entry.get("rule"))
     if rule and Reason.RULE not in kinds:
         raise ValueError(f'{url}: no rule decides there: leave out rule = {rule!r}, or add "rule" to for')
-    reason, until = _reason(entry.get("reason"), url), _until(entry.get("until"), max_days, now)
+    reason, until = _reason(entry.get("reason"), url), _until(entry.get("until"), now)
     return PolicyException(url, reason, until, kinds, rule)
 
 
@@ -161,7 +164,7 @@ def _reason(value: Any, url: str) -> str:
     return value.strip()
 
 
-def _until(value: Any, max_days: int, now: float) -> date:
+def _until(value: Any, now: float) -> date:
     is_text = isinstance(value, str)
     try:
         until = date.fromisoformat(value) if is_text else value
@@ -172,11 +175,8 @@ def _until(value: Any, max_days: int, now: float) -> date:
     if type(until) is not date or (is_text and value != until.isoformat()):
         raise ValueError(f"until = {shown}: write the last day, such as 2027-03-31")
     today = datetime.fromtimestamp(now, timezone.utc).date()
-    if (until - today).days > max_days:
-        latest = today + timedelta(days=max_days)
-        raise ValueError(
-            f"until = {until} is more than REP_EXCEPTION_MAX_DAYS = {max_days} days away: {latest} or earlier"
-        )
+    if until > (latest := today + _LONGEST):
+        raise ValueError(f"until = {until} is more than {_LONGEST.days} days away: write {latest} or earlier")
     return until
 
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from scrapy import Request
 
-from scrapy_rep.runtime.targets import SPLASH_MARK
-
 if TYPE_CHECKING:
     from scrapy.http import Response
 
@@ -115,18 +113,8 @@ def stamp_of(decision: Decision, blank: Mapping[str, Any], agent: str | None = N
 
 
 def is_exempt(request: Request) -> bool:
-    """Whether the project gave *request* ``dont_obey_robotstxt``.
-
-    scrapy-splash gives that key to each request that it makes. The stamp of the one before, which it copies, says
-    whether robots.txt was asked.
-    """
-    meta = request.meta
-    if not meta.get(DONT_OBEY):
-        return False
-    if SPLASH_MARK not in meta:
-        return True
-    stamp = meta.get(META_KEY)
-    return isinstance(stamp, dict) and stamp.get("reason") == DONT_OBEY
+    """Whether *request* has ``dont_obey_robotstxt``."""
+    return bool(request.meta.get(DONT_OBEY))
 
 
 def has_no_delay(request: Request, policy: Policy, targets: Targets) -> bool:

@@ -259,12 +259,12 @@ class Policy:
 
 def exceptions_of(settings: RepSettings) -> list[PolicyException]:
     """The exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""
-    max_days, now = settings.exception_max_days, clock.time()
+    now = clock.time()
     with _naming("REP_EXCEPTIONS"):
-        found = read_exceptions(settings.exceptions, max_days=max_days, now=now)
+        found = read_exceptions(settings.exceptions, now=now)
     if settings.exceptions_file:
         with _naming(f"REP_EXCEPTIONS_FILE = {settings.exceptions_file!r}"):
-            found += read_exceptions(read_exceptions_file(settings.exceptions_file), max_days=max_days, now=now)
+            found += read_exceptions(read_exceptions_file(settings.exceptions_file), now=now)
     return found
 
 

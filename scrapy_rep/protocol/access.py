@@ -44,17 +44,11 @@ def rules_by(access: Access, body: bytes) -> bytes:
 _NO_OVERRIDES: Final[Mapping[int, Access]] = {}
 
 
-def access(
-    status: int,
-    body: bytes = b"",
-    *,
-    overrides: Mapping[int, Access] = _NO_OVERRIDES,
-    soft_404: bool = True,
-) -> Access:
+def access(status: int, body: bytes = b"", *, overrides: Mapping[int, Access] = _NO_OVERRIDES) -> Access:
     """What the final *status* of a robots.txt fetch means.
 
-    *overrides* come first, status by status. With *soft_404* an error page among the 5xx (never a
-    503) whose *body* says that the page was not found is a misconfigured 404, as for Google.
+    *overrides* come first, status by status. An error page among the 5xx (never a 503) whose *body* says that the
+    page was not found is a misconfigured 404, as for Google.
     """
     if status in overrides:
         return overrides[status]
@@ -73,7 +67,7 @@ def access(
     # crawler, then the crawler MAY access any resources on the server." 401 and 403 are no exception.
     if 400 <= status < 500:
         return Access.UNAVAILABLE
-    if soft_404 and 500 <= status < 600 and status != 503 and says_not_found(body):
+    if 500 <= status < 600 and status != 503 and says_not_found(body):
         return Access.UNAVAILABLE
     # 2.3.1.4: "If the robots.txt file is unreachable due to server or network errors [...] the
     # crawler MUST assume complete disallow."
@@ -163,9 +157,8 @@ def read(
     limit: int,
     decoders: Mapping[str, Decoder],
     overrides: Mapping[int, Access] = _NO_OVERRIDES,
-    soft_404: bool = True,
 ) -> Reading:
-    """What *answer* means to a reader of *limit* octets; *overrides* and *soft_404* are as in `access`."""
+    """What *answer* means to a reader of *limit* octets; *overrides* are as in `access`."""
     status = answer.status
     if _is_refusal(answer):
         problem = f"the {answer.via.value} refused: HTTP status {status}"
@@ -177,7 +170,7 @@ def read(
     if means is Access.SUCCESSFUL:
         body, problem, warning = body_of(answer, limit, decoders)
         return Reading(Access.UNREACHABLE if problem else means, without_viewer(body), problem, warning)
-    if means is Access.UNREACHABLE and soft_404 and 500 <= status < 600:
+    if means is Access.UNREACHABLE and 500 <= status < 600:
         page, _, _ = body_of(answer, limit, decoders)
         return Reading(access(status, page, overrides=overrides), page)
     return Reading(means)

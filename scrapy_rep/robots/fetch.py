@@ -231,7 +231,6 @@ class Fetcher:
             limit=settings.max_size,
             decoders=decoders() if said["content-encoding"] else {},
             overrides=settings.status_access,
-            soft_404=settings.soft_404,
         )
         result = partial(
             FetchResult, reading.access, response.url, status, hops=hops, is_cached="cached" in response.flags

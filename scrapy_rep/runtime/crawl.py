@@ -33,7 +33,7 @@ class Crawl:
         """Raises `InvalidSettingError`, which is logged."""
         self.crawler = crawler
         self.settings = RepSettings.from_crawler(crawler)
-        self.targets = Targets.from_settings(crawler.settings, self.settings.target_url)
+        self.targets = Targets(self.settings.target_url)
         self.engine = Engine(crawler)
         self.downloader = Downloader(crawler)
         self.download_slots = DownloadSlots(crawler)
@@ -52,7 +52,7 @@ class Crawl:
     @cached_property
     def product_tokens(self) -> ProductTokens:
         """The names under which robots.txt is asked. Raises `InvalidSettingError`."""
-        return ProductTokens(self.crawler, self.settings.user_agents, self.targets)
+        return ProductTokens(self.crawler, self.settings.user_agents)
 
     @cached_property
     def stats(self) -> StatsCollector:

@@ -11,7 +11,6 @@ from scrapy.utils.python import to_unicode
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import product_token
 from scrapy_rep.protocol.product_token import meant_token
-from scrapy_rep.runtime.targets import Targets, user_agent_for_splash
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.settings.kinds import is_name
 
@@ -28,13 +27,12 @@ _MAX_HEADERS: Final = 256  # for a spider that sends a new User-Agent with every
 class ProductTokens:
     """The product tokens of the requests of one crawl."""
 
-    def __init__(self, crawler: Crawler, user_agents: tuple[str, ...], targets: Targets) -> None:
+    def __init__(self, crawler: Crawler, user_agents: tuple[str, ...]) -> None:
         """*user_agents* are those of ``REP_USER_AGENTS``.
 
         Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token.
         """
         self._crawler = crawler
-        self._targets = targets
         self._has_own_setting = bool(user_agents)
         self._configured = user_agents or from_setting(crawler.settings)
         self._of_default: tuple[str, ...] | None = None  # of a request without headers of its own
@@ -54,9 +52,7 @@ class ProductTokens:
         if self._of_default is not None and b"User-Agent" not in request.headers.keys():  # noqa: SIM118
             return self._of_default
         header = request.headers.get(b"User-Agent") if request.headers else None
-        if not self._targets.is_plain:
-            header = user_agent_for_splash(request) or header
-        elif header is None:
+        if header is None:
             self._of_default = self._of_header(self._default_header)
         return self._of_header(header or self._default_header)
 

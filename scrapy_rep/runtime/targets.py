@@ -1,16 +1,14 @@
 """Which URL a request fetches from: its own, or the one that it asks a rendering service or a scraping API for.
 
-``REP_TARGET_URL`` says how to find it for a service; requests of scrapy-splash are recognised. The URL of a
-service holds the key of its customer, so it must never be shown: log lines, errors and the audit log take theirs
-from here.
+``REP_TARGET_URL`` says how to find it for a service. The URL of a service holds the key of its customer, so it
+must never be shown: log lines, errors and the audit log take theirs from here.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
 
@@ -22,14 +20,7 @@ from scrapy_rep.exceptions import TargetUrlError
 from scrapy_rep.protocol import Origin
 
 if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
-
     from scrapy_rep.settings import TargetUrl
-
-SPLASH_MARK: Final = "_splash_processed"
-"""Meta key of scrapy-splash: it made this request of another one."""
-
-_SPLASH_URL: Final = "http://127.0.0.1:8050"  # the default of scrapy-splash
 
 
 class Targets:
@@ -38,29 +29,16 @@ class Targets:
     ``is_plain`` is whether every request fetches from its own URL. Such a crawl pays nothing for the question.
     """
 
-    def __init__(
-        self, setting: TargetUrl | None = None, splash_url: str | None = None, *, has_splash: bool = True
-    ) -> None:
-        """*setting* is ``REP_TARGET_URL``, *splash_url* is ``SPLASH_URL``."""
+    def __init__(self, setting: TargetUrl | None = None) -> None:
+        """*setting* is ``REP_TARGET_URL``."""
         self._parameters = setting if isinstance(setting, Mapping) else {}
         self._find: Callable[[Request], str | None] | None = None
         if setting is not None:
             self._find = self._parameter if isinstance(setting, Mapping) else _asking(setting)
-        self._splash_url = splash_url or _SPLASH_URL
         self._known: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
-        self.is_plain = setting is None and not has_splash
-        self.of: Callable[[Request], str] = attrgetter("url") if self.is_plain else self._of
+        self.is_plain = setting is None
+        self.of: Callable[[Request], str] = attrgetter("url") if self._find is None else self._found
         """The URL that a request fetches from. Raises `TargetUrlError` if it asks a service for no usable URL."""
-
-    @classmethod
-    def from_settings(cls, settings: BaseSettings, setting: TargetUrl | None) -> Targets:
-        """The targets under Scrapy's *settings*; *setting* is ``REP_TARGET_URL``."""
-        return cls(setting, settings.get("SPLASH_URL"), has_splash=_has_splash(settings))
-
-    def _of(self, request: Request) -> str:
-        if SPLASH_MARK in request.meta:
-            return _target_of_splash(request)
-        return request.url if self._find is None else self._found(request)
 
     def site(self, request: Request) -> str:
         """The site that *request* fetches from, by its host name; empty where no robots.txt speaks for it."""
@@ -71,9 +49,6 @@ class Targets:
 
     def via(self, request: Request) -> str | None:
         """The host of the service that fetches for *request*; None if Scrapy fetches from the target itself."""
-        splash = request.meta.get("splash")
-        if isinstance(splash, Mapping) and (SPLASH_MARK not in request.meta or is_for_splash(request)):
-            return urlsplit(splash.get("splash_url") or self._splash_url).hostname
         return urlparse_cached(request).hostname if self.of(request) is not request.url else None
 
     def url(self, request: Request) -> str:
@@ -132,39 +107,6 @@ class Targets:
         return f"<Targets {'of services' if self._find else 'of requests'}>"
 
 
-def _has_splash(settings: BaseSettings) -> bool:
-    """Whether scrapy-splash may be among the middlewares, which are not built yet."""
-    names = settings.getdict("DOWNLOADER_MIDDLEWARES")
-    return bool(
-        "scrapy_splash" in sys.modules
-        or settings.get("SPLASH_URL")
-        or any("splash" in str(name).lower() for name in names)
-    )
-
-
-def is_for_splash(request: Request) -> bool:
-    """Whether scrapy-splash made *request*, a POST to Splash.
-
-    The mark in its meta alone does not say so: spiders copy the meta of a response into new requests.
-    """
-    meta = request.meta
-    if SPLASH_MARK not in meta:
-        return False
-    splash: Any = meta.get("splash")
-    is_made = bool(meta[SPLASH_MARK]) and request.method == "POST" and isinstance(splash, Mapping)
-    return is_made and request.url.endswith(str(splash.get("endpoint") or "/"))
-
-
-def user_agent_for_splash(request: Request) -> bytes | None:
-    """The User-Agent header that Splash sends for *request*; None if it is not known or not one for Splash."""
-    if not is_for_splash(request):
-        return None
-    headers = request.meta["splash"].get("args", {}).get("headers") or {}
-    pairs = headers.items() if isinstance(headers, Mapping) else headers
-    found = next((value for name, value in pairs if str(name).lower() == "user-agent"), None)
-    return None if found is None else str(found).encode("utf-8", "surrogateescape")
-
-
 def _asking(find: Callable[[Request], str | None]) -> Callable[[Request], str | None]:
     """*find*, a callable of the project, with its answers checked."""
 
@@ -180,15 +122,6 @@ def _asking(find: Callable[[Request], str | None]) -> Callable[[Request], str | 
         return None if found is None else _checked(found, problem)
 
     return ask
-
-
-def _target_of_splash(request: Request) -> str:
-    if not is_for_splash(request):
-        return request.url
-    target = request.meta["splash"].get("args", {}).get("url")
-    if not isinstance(target, str) or not urlsplit(target).scheme:
-        raise TargetUrlError("the argument 'url' of a request for Splash is not an absolute URL")
-    return target
 
 
 def _checked(target: Any, problem: str) -> str:

@@ -14,7 +14,7 @@ from warnings import warn
 
 from scrapy.exceptions import ScrapyDeprecationWarning
 
-from scrapy_rep.directives.vocabulary import Answer, Category, ContentUse
+from scrapy_rep.directives.vocabulary import Answer, Category
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect
 
@@ -34,7 +34,6 @@ from .kinds import (
     TARGET_URL,
     TEXT,
     TOKENS,
-    WORDS,
     Kind,
     RequestHook,
     TargetUrl,
@@ -66,15 +65,17 @@ logger = logging.getLogger(__name__)
 
 _REMOVED: Final[dict[str, str]] = {
     "REP_RATE_AND_VISIT_TIME": "remove it; for a site that asks for less, set a delay in DOWNLOAD_SLOTS",
+    "REP_CONTENT_USE": "read what use= says from the statements in response.meta['rep']['ai']",
+    "REP_EXCEPTION_MAX_DAYS": "an exception may last 366 days; renew it before it ends",
+    "REP_META_ROBOTS": "meta elements count anywhere in a page, as for Google",
+    "REP_NOFOLLOW": "nofollow drops the links of a page; drop other requests by response.meta['rep']['page']",
+    "REP_REL_WORDS": "only nofollow counts; leave out links with other words where your spider extracts them",
+    "REP_SOFT_404": "set REP_STATUS_ACCESS = {500: 'disallow'} if a 500 never means a missing robots.txt",
 }
 """Settings of 1.0.0rc1 that do nothing any more, and what to do instead. They warn until 1.0."""
 
 _UNREACHABLE: Final = {choice.value: choice for choice in Unreachable}
 _CRAWL_DELAY: Final = {"obey": True, "ignore": False}
-
-
-def _levels() -> Mapping[str, ContentUse | None]:
-    return {"": None, **{level.value: level for level in ContentUse}}
 
 
 def _names(*names: str) -> Mapping[str, str]:
@@ -128,9 +129,6 @@ class RepSettings:
 
     status_access: Mapping[int, Access] = _setting(STATUS_ACCESS, MappingProxyType({}))
     """HTTP statuses with a meaning of their own; set as ``allow`` or ``disallow``, as for ``unreachable``."""
-
-    soft_404: bool = _setting(FLAG, True)
-    """Whether a 5xx page that says "not found" means that there is no robots.txt."""
 
     min_ttl: float = _setting(SECONDS, 300.0)
     """Seconds that an answer stays fresh at least, whatever its ``Cache-Control`` says."""
@@ -207,9 +205,6 @@ class RepSettings:
     exceptions_file: str = _setting(PATH, "")
     """Path of a TOML file with more exceptions."""
 
-    exception_max_days: int = _setting(number_of("days", 1), 366)
-    """Days for which an exception may apply at most, counted from today."""
-
     item_field: str = _setting(TEXT, "")
     """Name of the field in which items carry the stamp of their response; empty for none."""
 
@@ -243,17 +238,8 @@ class RepSettings:
     noindex: str = _setting(one_of(_names("mark", "drop")), "mark")
     """What becomes of the items of a page that says noindex, if that is obeyed: ``mark`` or ``drop``."""
 
-    nofollow: str = _setting(one_of(_names("links", "all")), "links")
-    """Which requests of a page that says nofollow are dropped, if obeyed: for its ``links``, or ``all``."""
-
     rel_nofollow: str = _setting(one_of(_names("ignore", "report", "obey")), "ignore")
     """What ``rel="nofollow"`` of single links means: ``ignore``, ``report`` or ``obey``."""
-
-    rel_words: tuple[str, ...] = _setting(WORDS, ("nofollow",))
-    """The words in ``rel`` that count for that."""
-
-    meta_robots: str = _setting(one_of(_names("anywhere", "head")), "anywhere")
-    """Where meta elements count: ``anywhere`` in the document, or in its ``head``."""
 
     purposes: tuple[Category, ...] = _setting(some_of({category.value: category for category in Category}), ())
     """What the crawl is for: ``search``, ``ai-input``, ``ai-train``, ``ai-index``. Signals of sites about the use
@@ -268,9 +254,6 @@ class RepSettings:
 
     ai_sources: tuple[str, ...] = _setting(some_of(_names("bing", "google", "ai.txt")), ())
     """What is read as a signal about AI too: ``bing`` (noarchive), ``google`` (nosnippet), ``ai.txt``."""
-
-    content_use: ContentUse | None = _setting(one_of(_levels()), None)
-    """How the crawl uses pages, in the levels of Content-Signal: ``immediate``, ``reference`` or ``full``."""
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> RepSettings:

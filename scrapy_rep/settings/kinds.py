@@ -239,7 +239,6 @@ POSITIVE_SECONDS: Final = Kind(_positive_seconds, "a number of seconds above 0")
 TOKENS: Final = Kind(
     _tokens, "a list of product tokens such as ExampleBot, without spaces, the most specific first"
 )
-WORDS: Final = Kind(_words, "a list of words")
 STATUS_ACCESS: Final = Kind(
     _status_access, "a dict that maps statuses from 200 to 599 to allow or disallow, or the same as JSON"
 )

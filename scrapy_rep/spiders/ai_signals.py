@@ -17,7 +17,6 @@ from scrapy_rep.directives.vocabulary import (
     Statement,
     answers,
     as_values,
-    content_use,
     reserved_from,
     statements_in,
 )
@@ -62,7 +61,7 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         statements, licenses = signals_of(response, said, statements_in(site), self._settings.ai_sources)
         values = stamp["ai"] = as_values(statements, licenses or site.get("licenses", ()))
         found = answers(statements)
-        self._count(statements, found)
+        self._count(found)
         reserved = reserved_from(self._settings.purposes, found, silence=self._settings.ai_unknown)
         if self._extension.account.audit is not None:
             self._extension.account.audit.ai(request, response, values, is_reserved=bool(reserved))
@@ -81,13 +80,9 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         mode = self._extension.registry.mode(request) if self._obeys else Mode.REPORT
         return mode is not Mode.REPORT and (mode is None or not self._extension.account.excepts_signals(request))
 
-    def _count(self, statements: Iterable[Statement], found: Mapping[Category, Answer]) -> None:
-        stats, level = self.crawler.stats, self._settings.content_use
+    def _count(self, found: Mapping[Category, Answer]) -> None:
         for purpose in self._settings.purposes:
-            stats.inc_value(f"rep/ai/{purpose.value}/{found[purpose]}_count")
-        allowed = content_use(statements) if level is not None else None
-        if level is not None and allowed is not None and level.rank > allowed.rank:
-            stats.inc_value("rep/ai/content_use_exceeded_count")
+            self.crawler.stats.inc_value(f"rep/ai/{purpose.value}/{found[purpose]}_count")
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, or None if its page is reserved from a purpose of the crawl and that is obeyed."""

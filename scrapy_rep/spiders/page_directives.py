@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urljoin
 from weakref import WeakKeyDictionary
@@ -134,8 +134,6 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
 
     def _is_cut_off(self, url: str, response: Response) -> bool:
         """Whether *url* is not requested because *response*, which says nofollow, led to it."""
-        if self._settings.nofollow == "all":
-            return True
         if response not in self._links:
             self._links[response] = links_of(response)
         return same(url) in self._links[response]
@@ -143,7 +141,7 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
     def _is_marked(self, url: str, response: Response) -> bool:
         """Whether ``rel`` marks every link to *url* in *response*."""
         if response not in self._marked:
-            self._marked[response] = marked_links(response, self._settings.rel_words)
+            self._marked[response] = marked_links(response)
         return same(url) in self._marked[response]
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
@@ -182,8 +180,8 @@ def links_of(response: Response) -> frozenset[str]:
     return frozenset(filter(None, map(absolute, hrefs)))
 
 
-def marked_links(response: Response, words: Collection[str]) -> frozenset[str]:
-    """The URLs of which every link in *response* has one of *words* in its ``rel``; none unless it is HTML."""
+def marked_links(response: Response) -> frozenset[str]:
+    """The URLs of which every link in *response* has nofollow in its ``rel``; none unless it is HTML."""
     page = html_of(response)
     if page is None:
         return frozenset()
@@ -193,8 +191,7 @@ def marked_links(response: Response, words: Collection[str]) -> frozenset[str]:
     for link in page.xpath(_WITH_REL):
         element = link.root  # a selector fails on attributes one of whose names holds a control character
         url = absolute(element.get("href") or element.get("action", ""))
-        rel = _words(element.get("rel", ""))
-        (plain if not set(words).intersection(rel) else marked).add(url)
+        (marked if "nofollow" in _words(element.get("rel", "")) else plain).add(url)
     return frozenset(marked - plain - {""})
 
 

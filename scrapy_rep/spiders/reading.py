@@ -61,7 +61,7 @@ def content_type_of(response: Response) -> str:
 
 
 def is_html(response: Response) -> TypeGuard[TextResponse]:
-    """Whether *response* has elements that can say something; those of scrapy-splash have a class of their own."""
+    """Whether *response* has elements that can say something; other packages have classes of their own."""
     return html_pages.is_html(content_type_of(response))
 
 
@@ -107,16 +107,15 @@ def said_by(response: Response, names: Collection[str], settings: RepSettings) -
     """What *response* says to a crawler called *names*; the first to ask reads it."""
     said = _said.get(response)
     if said is None:
-        found = read_directives(response, names, head_only=settings.meta_robots == "head")
+        found = read_directives(response, names)
         now, permissive = datetime.fromtimestamp(clock.time(), timezone.utc), settings.dialect.permissive_pages
         said = _said[response] = combine(found, names, now, permissive=permissive) if found else NOTHING
     return said
 
 
-def read_directives(response: Response, names: Collection[str], *, head_only: bool = False) -> list[Directive]:
+def read_directives(response: Response, names: Collection[str]) -> list[Directive]:
     """The directives in header and meta elements of *response* that may address a crawler called *names*."""
-    headers = headers_of(response, _FIELDS)
-    return directives_of(names, headers, response.body, content_type_of(response), head_only=head_only)
+    return directives_of(names, headers_of(response, _FIELDS), response.body, content_type_of(response))
 
 
 def is_silent(response: Response) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from http import HTTPStatus
 from time import sleep
 from typing import Any
@@ -132,33 +131,3 @@ class Arrives:
     def process_response(self, request: Request, response: Response) -> Response:
         final = response.headers.get("X-Final-Url")
         return response.replace(url=final.decode()) if final else response
-
-
-class Splashes:
-    """Replaces requests as the middleware of scrapy-splash does, which not every version of Scrapy can import."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._splash_url = crawler.settings["SPLASH_URL"]
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Splashes:
-        return cls(crawler)
-
-    def process_request(self, request: Request) -> Request | None:
-        options = request.meta.get("splash")
-        if options is None or request.meta.get("_splash_processed"):
-            return None
-        request.meta["_splash_processed"] = True
-        arguments = options.setdefault("args", {})
-        arguments.setdefault("url", request.url)
-        arguments.setdefault("headers", dict(request.headers.to_unicode_dict()))
-        url = f"{self._splash_url}/{options.setdefault('endpoint', 'render.json')}"
-        body, headers = json.dumps(arguments), {"Content-Type": "application/json"}
-        made = request.replace(url=url, method="POST", body=body, headers=headers, priority=request.priority + 100)
-        made.meta["dont_obey_robotstxt"] = True
-        return made
-
-    def process_response(self, request: Request, response: Response) -> Response:
-        if not request.meta.get("_splash_processed"):
-            return response
-        return response.replace(url=request.meta["splash"]["args"]["url"], request=request)

@@ -84,12 +84,12 @@ def audit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def reported(audit: Path) -> Scraped:
-    return scraped(REP_AUDIT=str(audit), REP_CONTENT_USE="full")
+    return scraped(REP_AUDIT=str(audit))
 
 
 @pytest.fixture(scope="module")
 def obeyed() -> Scraped:
-    return scraped(REP_AI_SIGNALS="obey", REP_CONTENT_USE="reference")
+    return scraped(REP_AI_SIGNALS="obey")
 
 
 def test_ours_a_page_reserves_itself_in_many_ways_and_what_is_meant_for_others_says_nothing(
@@ -97,7 +97,7 @@ def test_ours_a_page_reserves_itself_in_many_ways_and_what_is_meant_for_others_s
 ) -> None:
     assert answers(reported) == SAID
     counts = {f"ai-train/{said}_count": [*SAID.values()].count(said) for said in ("yes", "no", "unknown")}
-    assert stats(reported) == {**counts, "file_count": 1, "content_use_exceeded_count": 1}
+    assert stats(reported) == {**counts, "file_count": 1}
 
 
 def test_ours_if_obeyed_items_of_a_page_that_reserves_itself_are_dropped(obeyed: Scraped) -> None:
@@ -120,11 +120,6 @@ def test_ours_directives_count_as_signals_if_a_setting_says_so() -> None:
 
 def test_ours_silence_may_mean_no() -> None:
     assert answers(scraped(REP_AI_SIGNALS="obey", REP_AI_UNKNOWN="no")) == {"/usage-yes": "yes", "/404": "no"}
-
-
-def test_ours_a_use_above_the_level_that_is_allowed_is_counted(reported: Scraped, obeyed: Scraped) -> None:
-    assert stats(reported)["content_use_exceeded_count"] == 1
-    assert "content_use_exceeded_count" not in stats(obeyed)
 
 
 def test_ours_the_audit_log_names_pages_that_are_reserved(reported: Scraped, audit: Path) -> None:

@@ -17,6 +17,7 @@ from scrapy_rep import Addon, abort_forbidden
 from scrapy_rep.gate.browser import BrowserGate
 from tests.support.chromium import CHROMIUM
 from tests.support.crawl import Crawl, crawl, loop_params
+from tests.support.exceptions import exception
 from tests.support.in_process import crawler_at_rest, run
 from tests.support.run_crawl import Recorder
 from tests.support.site import Answer, Site, redirect, reset, robots
@@ -72,10 +73,9 @@ def test_ours_what_cannot_be_judged_is_aborted(site: Site) -> None:
 
 
 def test_ours_modes_and_exceptions_apply(site: Site) -> None:
-    exception = {"url": f"{site.origins[1]}/private/a*", "reason": "ticket 4711", "until": "2200-01-01"}
     result = loading(
         site, *(f"{origin}/private/a.png" for origin in site.origins), f"{site.origins[1]}/private/b.png",
-        REP_EXCEPTIONS=[exception], REP_EXCEPTION_MAX_DAYS=100_000,
+        REP_EXCEPTIONS=[exception(f"{site.origins[1]}/private/a*")],
         REP_MODES={site.origins[2]: "report", site.origins[3]: "ignore"},
     )  # fmt: skip
     assert aborted(result) == [f"{site.origin}/private/a.png", f"{site.origins[1]}/private/b.png"]

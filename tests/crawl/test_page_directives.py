@@ -126,9 +126,8 @@ def test_google_links_of_a_nofollow_page_are_dropped_and_nothing_else_is(obeyed:
     assert line in obeyed.crawl.lines("DEBUG")
 
 
-def test_ours_nofollow_may_cut_off_all_requests_of_a_page(obeyed: Scraped) -> None:
+def test_ours_nofollow_cuts_off_links_and_no_other_requests_of_a_page(obeyed: Scraped) -> None:
     assert obeyed.requested("/none/") == ["/none/", "/none/api"]
-    assert scraped(**OBEY, REP_NOFOLLOW="all").requested("/none/") == ["/none/"]
 
 
 def test_ours_links_are_compared_as_the_duplicate_filter_does(obeyed: Scraped) -> None:
@@ -200,7 +199,7 @@ def test_ours_a_sitemap_with_noindex_stops_nothing() -> None:
         site.answer("/sitemap.xml", marked)
         spider = "tests.crawl.sitemap_spiders:Scrapys"
         attributes = {"sitemap_urls": [f"{site.origin}/sitemap.xml"]}
-        result = crawl(spider=spider, attributes=attributes, settings={**DROP, "REP_NOFOLLOW": "all"})
+        result = crawl(spider=spider, attributes=attributes, settings=DROP)
     assert sorted(result.urls) == [f"{site.origin}/a", f"{site.origin}/b"]
     assert not any(name.startswith("rep/page/") for name in result.stats)
 
@@ -238,7 +237,6 @@ TWICE = f'{REL}<a href="/a">once more</a>'
         (REL, {"REP_REL_NOFOLLOW": "report"}, "abc"),
         (REL, {"REP_REL_NOFOLLOW": "obey"}, "bc"),
         (TWICE, {"REP_REL_NOFOLLOW": "obey"}, "abc"),
-        (REL, {"REP_REL_NOFOLLOW": "obey", "REP_REL_WORDS": "ugc,sponsored"}, "ac"),
         (REL, {"REP_REL_NOFOLLOW": "obey", "REP_PAGE_DIRECTIVES": "ignore"}, "bc"),
     ],
 )

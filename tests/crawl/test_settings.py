@@ -22,7 +22,7 @@ def test_without_any_setting_the_defaults_apply() -> None:
     settings = read()
     assert settings == RepSettings()
     assert (settings.dialect, settings.max_size, settings.unreachable) == (GOOGLE, 512_000, Unreachable.DISALLOW)
-    assert (settings.unreachable_wait, settings.max_waiting, settings.soft_404) == (30.0, 1_000, True)
+    assert (settings.unreachable_wait, settings.max_waiting) == (30.0, 1_000)
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,6 @@ def test_without_any_setting_the_defaults_apply() -> None:
         ("REP_CRAWL_DELAY", "ignore", "crawl_delay", False),
         ("REP_CRAWL_DELAY_MAX", "60", "crawl_delay_max", 60.0),
         ("REP_CRAWL_DELAY_OVER_MAX", "skip", "crawl_delay_over_max", "skip"),
-        ("REP_SOFT_404", "False", "soft_404", False),
-        ("REP_SOFT_404", True, "soft_404", True),
         ("REP_USER_AGENTS", ["my-news", "my"], "user_agents", ("my-news", "my")),
         ("REP_USER_AGENTS", "my-news, my", "user_agents", ("my-news", "my")),
         ("REP_USER_AGENTS", "my/1.0 (+https://my.example)", "user_agents", ("my",)),
@@ -82,7 +80,6 @@ def test_a_setting_is_read_as_code_or_as_text(name: str, value: Any, attribute: 
         ("REP_CRAWL_DELAY_MAX", 0, "seconds above 0"),
         ("REP_CRAWL_DELAY_MAX", "inf", "seconds above 0"),
         ("REP_CRAWL_DELAY_OVER_MAX", "ignore", "one of cap, obey, skip"),
-        ("REP_SOFT_404", "perhaps", "True or False"),
         ("REP_STATUS_ACCESS", {403: "deny"}, "statuses from 200 to 599 to allow"),
         ("REP_STATUS_ACCESS", {99: "allow"}, "statuses from 200 to 599 to allow"),
         ("REP_STATUS_ACCESS", "403", "statuses from 200 to 599 to allow"),

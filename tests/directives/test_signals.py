@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scrapy_rep.directives.ai import read_ai_txt
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
 from scrapy_rep.directives.terms import Reservation, ReservationFile
-from scrapy_rep.directives.vocabulary import MAX_TEXT, Answer, ContentUse, Statement, answers, content_use
+from scrapy_rep.directives.vocabulary import MAX_TEXT, Answer, Statement, answers
 from scrapy_rep.protocol import RobotsTxt, parse
 from tests.directives.cases import CASES, Case, said
 
@@ -108,21 +108,6 @@ def test_aipref_a_path_without_a_preference_says_nothing() -> None:
 def test_cloudflare_the_plural_of_content_signal_is_read() -> None:
     robotstxt = parse(b"User-agent: *\nContent-Signals: ai-train=no")
     assert said(in_robots_txt(robotstxt, "/")) == "ai-train: no"
-
-
-def test_cloudflare_the_most_restrictive_level_of_use_counts() -> None:
-    levels = {
-        "search=yes,ai-train=no,use=reference": ContentUse.REFERENCE,
-        "use=full, USE = Immediate, use=reference": ContentUse.IMMEDIATE,
-        "use=full": ContentUse.FULL,
-        "use=everything": None,
-        "search=yes": None,
-    }
-    assert {line: content_use(read_signal([line])) for line in levels} == levels
-
-
-def test_cloudflare_the_levels_of_use_have_an_order() -> None:
-    assert sorted(ContentUse, key=lambda level: level.rank) == ["immediate", "reference", "full"]
 
 
 def test_ours_an_unknown_level_of_use_is_irregular() -> None:

@@ -328,7 +328,7 @@ def test_the_settings_in_the_examples_of_a_page_can_be_used(page: str) -> None:
     found = [pair for block in blocks(text, "python") if ">>>" not in block for pair in assignments(block)]
     found += [(name, ast.literal_eval(value)) for name, value in re.findall(r"`(REP_\w+) = ([^`]+)`", text)]
     for name, value in found:
-        is_in_the_project = name == "REP_REQUEST_HOOK" or str(value).startswith("example.")
+        is_in_the_project = str(value).startswith(("example.", "myproject."))
         if name.startswith("REP_") and not is_in_the_project:
             RepSettings.from_settings(Settings({name: value}))
 

@@ -82,11 +82,6 @@ def test_google_a_503_is_unreachable_whatever_its_body() -> None:
     assert access(503, NOT_FOUND) is Access.UNREACHABLE
 
 
-def test_ours_soft_404_can_be_switched_off() -> None:
-    assert access(500, NOT_FOUND, soft_404=False) is Access.UNREACHABLE
-    assert access(500, NOT_FOUND, soft_404=True) is Access.UNAVAILABLE
-
-
 def test_ours_only_so_much_of_an_error_page_is_read() -> None:
     for read, beyond in [
         (b" " * 16_000 + NOT_FOUND, b" " * 17_000 + NOT_FOUND),

@@ -89,8 +89,9 @@ def test_ours_a_cut_body_is_cut_whatever_an_override_makes_of_its_status() -> No
     assert found.access is Access.UNREACHABLE
 
 
-def test_ours_a_soft_404_can_be_switched_off() -> None:
-    assert reading(CASES["500-not-found-in-gzip"], soft_404=False).access is Access.UNREACHABLE
+def test_ours_an_override_decides_before_a_soft_404() -> None:
+    found = reading(CASES["500-not-found-in-gzip"], overrides={500: Access.UNREACHABLE})
+    assert found.access is Access.UNREACHABLE
 
 
 def test_ours_a_line_that_we_cut_does_not_count() -> None:

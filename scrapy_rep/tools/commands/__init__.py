@@ -40,8 +40,6 @@ SUB_COMMANDS: Final = {
     "watch": "fetch the robots.txt of sites again, and show what changed in meaning",
 }
 
-_WITHOUT_SCRAPY: Final = "Scrapy, which fetches as a crawl does, is not installed: name a file"
-
 
 def module_of(name: str) -> Any:
     """The module of the sub-command called *name*, or another one of this package, loaded only now."""
@@ -98,7 +96,7 @@ def main_of(name: str) -> Callable[..., int]:
 
 
 def __getattr__(name: str) -> Any:
-    """`Command`, which loads Scrapy, on first use: ``robots-lint`` does without."""
+    """`Command`, which loads Scrapy, on first use: ``robots-lint`` starts sooner without."""
     if name != "Command":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = import_module(".command", __name__).Command
@@ -151,11 +149,10 @@ def run_module(module: Any, arguments: Namespace, settings: BaseSettings | None)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return FAILED
-    except ImportError as error:
+    except ImportError as error:  # of a Scrapy that is too old
         if str(error.name).partition(".")[0] not in {"scrapy", "twisted"}:
             raise
-        why = _WITHOUT_SCRAPY if isinstance(error, ModuleNotFoundError) else error
-        print(f"scrapy robots: {why}", file=sys.stderr)  # noqa: T201
+        print(f"scrapy robots: {error}", file=sys.stderr)  # noqa: T201
         return FAILED
     except OSError as error:
         if not isinstance(error, BrokenPipeError):

@@ -206,5 +206,4 @@ class CrawlPolicy:
         if page.directives.noindex:
             yield f"noindex: its items are {'dropped' if settings.noindex == 'drop' else 'marked'} (REP_NOINDEX)"
         if page.directives.nofollow:
-            what = "requests for its links" if settings.nofollow == "links" else "all requests of its callback"
-            yield f"nofollow: {what} are dropped (REP_NOFOLLOW)"
+            yield "nofollow: requests for its links are dropped (REP_PAGE_DIRECTIVES)"

@@ -3,7 +3,7 @@
     scrapy robots explain URL… [--agent TOKEN]… [--dialect NAME] [--file FILE | --page] [--json] [--full]
     scrapy robots explain URL… --spider NAME [--dialect NAME] [--page] [--json] [--full]
     … | scrapy robots explain [-] …
-    robots-explain …, the same command without a project, which needs no Scrapy with --file
+    robots-explain …, the same command without a project
 
 URLs come from the command line, or one per line from standard input. One URL is explained in full, several get a
 line each; --full explains all of them, --json prints one object per line. With several --agent each URL is

@@ -1,7 +1,7 @@
 """Serve a web page on which a robots.txt can be checked.
 
     scrapy robots serve [--host HOST] [--port PORT] [--public] [--trust-proxy ADDRESS] [--user-agent TEXT]
-    robots-serve …, the same command, which needs no Scrapy
+    robots-serve …, the same command without a project
 
 The page shows what a robots.txt means URL by URL and crawler by crawler, and what the linter finds in it; POST
 /api/check answers the same as JSON, and /api describes it. Nothing is stored. With --public it may be put on the

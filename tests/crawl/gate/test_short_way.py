@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,6 @@ from tests.support.in_process import crawler_at_rest
 
 SITE = "https://a.example"
 RULES = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n\nUser-agent: mybot\nDisallow: /mine\n"
-
-
-@pytest.fixture(autouse=True)
-def _no_splash(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another test may have imported it, and then every request could be one of its own."""
-    monkeypatch.delitem(sys.modules, "scrapy_splash", raising=False)
 
 
 def extension_of(crawler: Crawler, body: bytes = RULES, **kwargs: Any) -> RepExtension:

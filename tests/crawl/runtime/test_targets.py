@@ -8,23 +8,11 @@ import pytest
 from scrapy import Request
 
 from scrapy_rep import TargetUrlError
-from scrapy_rep.runtime.targets import Targets, user_agent_for_splash
+from scrapy_rep.runtime.targets import Targets
 
 API = Targets({"api.example": "url"})
 PLAIN = Targets()
-"""Without a setting; Splash may be there."""
 KEY = "s3cret"
-
-
-def splashed(target: Any, **changes: Any) -> Request:
-    """The request that scrapy-splash makes for *url*."""
-    arguments = {"url": target, "headers": {"User-Agent": "SplashBot/1"}}
-    meta = {
-        "splash": {"endpoint": "render.html", "args": arguments}, "_splash_processed": True,
-        "dont_obey_robotstxt": True, **changes.pop("meta", {}),
-    }  # fmt: skip
-    arguments = {"url": "http://splash.example:8050/render.html", "method": "POST", **changes}
-    return Request(**arguments, meta=meta)
 
 
 def test_ours_a_request_fetches_from_its_own_url() -> None:
@@ -99,39 +87,6 @@ def test_ours_an_error_of_a_callable_is_the_cause_of_ours() -> None:
     with pytest.raises(TargetUrlError, match="REP_TARGET_URL raised KeyError for a request to api") as caught:
         targets.of(Request(f"https://api.example/?{KEY}"))
     assert isinstance(caught.value.__cause__, KeyError)
-
-
-def test_ours_splash_fetches_from_the_url_among_its_arguments() -> None:
-    request = splashed("https://shop.example/p")
-    assert PLAIN.of(request) == "https://shop.example/p"
-    assert PLAIN.via(request) == "127.0.0.1"
-    assert (
-        Targets(splash_url="http://splash.example").name(request)
-        == "<POST https://shop.example/p> via splash.example"
-    )
-
-
-def test_ours_a_request_that_scrapy_splash_will_replace_is_judged_by_its_own_url() -> None:
-    request = Request("https://shop.example/p", meta={"splash": {"args": {"url": "https://shop.example/p#top"}}})
-    assert PLAIN.of(request) is request.url
-    assert PLAIN.via(request) == "127.0.0.1"
-
-
-def test_ours_a_request_with_the_copied_meta_of_a_response_from_splash_goes_to_its_own_url() -> None:
-    request = splashed("https://shop.example/p", url="https://shop.example/next", method="GET")
-    assert PLAIN.of(request) is request.url
-    assert PLAIN.via(request) is None
-    assert user_agent_for_splash(request) is None
-
-
-@pytest.mark.parametrize("url", [None, "shop.example", 7])
-def test_ours_splash_without_a_url_is_an_error(url: Any) -> None:
-    with pytest.raises(TargetUrlError, match="the argument 'url' of a request for Splash"):
-        PLAIN.of(splashed(url))
-
-
-def test_ours_splash_sends_the_user_agent_among_its_arguments() -> None:
-    assert user_agent_for_splash(splashed("https://shop.example/p")) == b"SplashBot/1"
 
 
 def test_ours_any_url_of_a_service_is_shown_without_its_key() -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.support.command import robots_command
 from tests.support.command_here import robots_here
 from tests.support.crawl import on_each_loop
+from tests.support.exceptions import day, exception
 from tests.support.site import Answer, Site, redirect, robots
 from tests.tools.commands.test_explain import LOOP_ARGUMENTS, explained
 
@@ -123,21 +124,21 @@ def test_ours_what_a_crawl_makes_of_a_reserved_page_is_said(
 
 
 def test_ours_an_exception_from_a_reservation_is_named(file: str) -> None:
-    granted = {"url": "https://h/a*", "reason": "licence 47", "until": "2099-03-31", "for": "ai-signal"}
+    granted = exception("https://h/a*", **{"for": "ai-signal"})
     _, out = explained(
         "https://h/a", "--file", file, "--json", REP_PURPOSES="ai-train", REP_AI_SIGNALS="obey",
-        REP_EXCEPTIONS=[granted], REP_EXCEPTION_MAX_DAYS=99_999,
+        REP_EXCEPTIONS=[granted],
     )  # fmt: skip
     assert json.loads(out)["consequences"] == [
-        "requested although it is reserved from ai-train: excepted until 2099-03-31: licence 47"
+        f"requested although it is reserved from ai-train: excepted until {day()}: ticket 47"
     ]
 
 
 def test_ours_a_path_alone_has_no_site_whose_exceptions_could_count(file: str) -> None:
-    granted = {"url": "https://h/a*", "reason": "licence 47", "until": "2099-03-31", "for": "ai-signal"}
+    granted = exception("https://h/a*", **{"for": "ai-signal"})
     code, out = explained(
         "/a", "--file", file, "--json", REP_PURPOSES="ai-train", REP_AI_SIGNALS="refuse",
-        REP_EXCEPTIONS=[granted], REP_EXCEPTION_MAX_DAYS=99_999,
+        REP_EXCEPTIONS=[granted],
     )  # fmt: skip
     facts = json.loads(out)
     assert (code, facts["mode"], facts["exception"]) == (0, None, None)
@@ -314,10 +315,10 @@ def test_ours_json_has_what_the_page_says(tmp_path: Path) -> None:
     [
         ({"REP_PAGE_DIRECTIVES": "obey"},
          ["noindex: its items are marked (REP_NOINDEX)",
-          "nofollow: requests for its links are dropped (REP_NOFOLLOW)"]),
-        ({"REP_PAGE_DIRECTIVES": "obey", "REP_NOINDEX": "drop", "REP_NOFOLLOW": "all"},
+          "nofollow: requests for its links are dropped (REP_PAGE_DIRECTIVES)"]),
+        ({"REP_PAGE_DIRECTIVES": "obey", "REP_NOINDEX": "drop"},
          ["noindex: its items are dropped (REP_NOINDEX)",
-          "nofollow: all requests of its callback are dropped (REP_NOFOLLOW)"]),
+          "nofollow: requests for its links are dropped (REP_PAGE_DIRECTIVES)"]),
         ({"REP_PURPOSES": "search", "REP_AI_SIGNALS": "obey", "REP_AI_UNKNOWN": "no"},
          ["its items are dropped: it is reserved from search (REP_AI_SIGNALS)",
           'noindex and nofollow: no effect, REP_PAGE_DIRECTIVES is "report"']),

@@ -16,6 +16,7 @@ from scrapy_rep.testing.assertions import Judgement
 from scrapy_rep.testing.judge import judge
 from scrapy_rep.tools.commands import crawl_runner
 from tests.support.command_here import ProcessHere
+from tests.support.exceptions import exception
 from tests.support.in_process import ADDON as QUIET_ADDON
 from tests.support.in_process import in_the_loop
 
@@ -73,8 +74,7 @@ def test_a_robots_txt_that_is_unreachable_disallows_and_one_that_is_missing_allo
 
 @here
 def test_modes_and_exceptions_of_the_settings_count(site: RobotsSite) -> None:
-    exception = {"url": site.url("/private/1"), "reason": "agreed on the phone", "until": "2099-01-01"}
-    settings = {**ADDON, "REP_EXCEPTIONS": [exception], "REP_EXCEPTION_MAX_DAYS": 40_000}
+    settings = {**ADDON, "REP_EXCEPTIONS": [exception(site.url("/private/1"))]}
     assert_disallowed(settings, site.url("/private/2"))
     assert "is allowed: excepted, line 2, " in problem(assert_disallowed, settings, site.url("/private/1"))
     reported = {**ADDON, "REP_MODES": {"127.0.0.1": "report"}}
