@@ -246,7 +246,8 @@ class Door:
         """Raise for *request*, which the gate *judged* under another URL, unless it needs no verdict."""
         if is_exempt(request):
             return
-        targets = (self._crawl.targets.of(request), *self.spellings(request))
+        new = request.copy()  # what was found out about the URL before, such as a target, is kept by request
+        targets = (self._crawl.targets.of(new), *self.spellings(new))
         if self._registry is None or not any(self._registry.mode_of(each) in ASKING for each in targets):
             return
         name = self._crawl.targets.name(request)

@@ -185,10 +185,11 @@ class SlotStates:
             site.slot = state
             return state
         self.delayed.pop(state, None)
+        keys = [other.key, *state.keys]
         other.join(state)
         self.waits.join(other, state)
-        self.by_key.update(dict.fromkeys(other.keys, other))
-        self._download_slots.join(other.keys)
+        self.by_key.update(dict.fromkeys(keys, other))
+        self._download_slots.join(keys)
         self.changed(other)
         return other
 
@@ -218,7 +219,7 @@ class SlotStates:
         if state is None:
             return
         is_new = self._download_slots.delay(key) is None
-        self._download_slots.join([key, *state.keys])
+        self._download_slots.join([key, state.key])  # there may be thousands: each joins when it is used next
         own = self._download_slots.delay(key)
         if own is None:
             return

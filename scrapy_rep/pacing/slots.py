@@ -19,6 +19,7 @@ wait for.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -443,7 +444,8 @@ class SlotState:
 
     def join(self, other: SlotState) -> None:
         """Become one with *other*."""
-        self.keys = sorted({*self.keys, *other.keys})
+        for key in other.keys:
+            insort(self.keys, key)
         self.key = self.keys[0]
         for site in other.sites:
             site.slot = self
