@@ -220,7 +220,6 @@ def _is_part(answer: Answer) -> bool:
     return bool(said) and not (found and int(found[1][:12]) + 1 == int(found[2][:12]))
 
 
-
 # As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty
 # <div> where the type is JSON. A page with a tag inside its <pre> is a page of the site.
 _VIEW: Final = re.compile(

@@ -222,9 +222,7 @@ class Registry:
         others = {name: one for name, one in state.refusals.items() if one.is_current(now)}
         state.refusals = {**others, proxy: robots}
 
-    async def refresh(
-        self, file: Origin, cause: Request, known: Entry | None
-    ) -> tuple[Entry, FetchResult | None]:
+    async def refresh(self, file: Origin, cause: Request, known: Entry | None) -> tuple[Entry, FetchResult | None]:
         """As `Refresher.refresh`, for a *file* that is no robots.txt. Its redirects ask the hosts they lead to."""
         forbids = partial(self._forbids_redirect, cause, True)
         return await self._refresher.refresh(file, cause, known, forbids=forbids, retries=False)

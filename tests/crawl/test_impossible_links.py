@@ -12,7 +12,9 @@ from tests.support.crawl import crawl, on_each_download_handler
 from tests.support.site import Answer, Site, robots
 
 
-@pytest.mark.parametrize("url", ["http://exa mple/x", "http://%zz/", f"http://{'a' * 64}.example/", "http://a..b/"])
+@pytest.mark.parametrize(
+    "url", ["http://exa mple/x", "http://%zz/", f"http://{'a' * 64}.example/", "http://a..b/"]
+)
 def test_a_host_that_cannot_exist_is_never_looked_up(url: str) -> None:
     with Site() as site:
         result = crawl(url, f"{site.origin}/")
