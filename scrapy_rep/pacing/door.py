@@ -110,24 +110,34 @@ class Door:
         if self._is_open:
             return
         self._is_open = True
-        for listener in self.when_open:
-            listener()
-        downloader, registry = self._crawl.downloader, self._crawl.find(Registry)
-        if registry is not None and self._crawl.has_gate and registry.policy.is_asking:
-            self._registry = registry
-        if self._permits is not None:
-            self._states.lead = LEAD / 1e6
+        try:
+            for listener in self.when_open:
+                listener()
+            registry = self._crawl.find(Registry)
+            if registry is not None and self._crawl.has_gate and registry.policy.is_asking:
+                self._registry = registry
+            if self._permits is not None:
+                self._states.lead = LEAD / 1e6
+        except Exception:
+            self._refuse()  # Scrapy logs what a listener raises, and crawls on
+            raise
+        downloader = self._crawl.downloader
         if downloader.set_door(self.let_out):
             downloader.set_method(self.process_exception, is_on=True, is_first=True)
         else:  # without a door, neither decisions nor delays are certain to hold
             logger.error(_NO_DOOR)
-            downloader.set_method(self.process_request, is_on=True)
-            downloader.add_backout(lambda: True)
-            self._crawl.engine.close_spider("rep_no_door")
+            self._refuse()
+
+    def _refuse(self) -> None:
+        """End the crawl, and let nothing out until it has ended."""
+        downloader = self._crawl.downloader
+        downloader.set_method(self.process_request, is_on=True)
+        downloader.add_backout(lambda: True)
+        self._crawl.engine.close_spider("rep_no_door")
 
     def process_request(self, request: Request) -> NoReturn:  # noqa: ARG002
         """Drop every request, as a downloader middleware: there is no door."""
-        raise IgnoreRequest(_NO_DOOR)
+        raise IgnoreRequest(_CLOSING)
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:  # noqa: ARG002
         """Reschedule what the door sent back, before any other middleware takes that for a failure."""

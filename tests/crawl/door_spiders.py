@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from time import monotonic, process_time
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +20,8 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from typing_extensions import Self
 
+from scrapy_rep.pacing.door import Door
+from scrapy_rep.runtime.crawl import Crawl
 from scrapy_rep.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
@@ -173,3 +176,173 @@ class ChoosesSlotByPage:
     def process_request(self, request: Request) -> None:
         if not request.url.endswith("/robots.txt"):
             request.meta["download_slot"] = f"proxy-{int(request.url[-1]) % 2}"
+
+
+class AddsSession:
+    """A middleware behind the gate that adds a session to each URL without one, in place."""
+
+    def process_request(self, request: Request) -> None:
+        if "?" not in request.url and not request.url.endswith("/robots.txt"):
+            request._set_url(f"{request.url}?session=1")
+
+
+class HandlesFailures:
+    """A middleware that makes a response of each failure."""
+
+    def process_exception(self, request: Request, exception: Exception) -> Response:
+        return Response(request.url, status=599, body=type(exception).__name__.encode(), request=request)
+
+
+class _FrozenHandlers:
+    """Download handlers that take no new attributes."""
+
+    __slots__ = ("_handlers",)
+
+    def __init__(self, handlers: DownloadHandlers) -> None:
+        self._handlers = handlers
+
+    async def download_request_async(self, request: Request) -> Response:
+        return await self._handlers.download_request_async(request)
+
+
+class WithFrozenHandlers(Downloader):
+    """A downloader of a project whose handlers cannot be changed."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self.handlers: Any = _FrozenHandlers(self.handlers)
+
+
+class HasFiles(Recorder):
+    """Has ``files`` that its pipelines know of."""
+
+    name = "has-files"
+    files: list[str] = []
+
+
+class OpensWithFiles:
+    """A pipeline that downloads the ``files`` of the spider when it is opened."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def open_spider(self) -> None:
+        engine: Any = self._crawler.engine
+        for url in self._crawler.spider.files:  # type: ignore[union-attr]
+            with suppress(IgnoreRequest):
+                await engine.download_async(Request(url, callback=NO_CALLBACK))
+
+    def process_item(self, item: Any) -> Any:
+        return item
+
+
+class CountsPlaces:
+    """An extension that writes at the end how many requests Scrapy would download at once."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        crawler.signals.connect(self._write, signal=signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _write(self) -> None:
+        engine: Any = self._crawler.engine
+        self._crawler.stats.set_value("places", engine.downloader.total_concurrency)
+
+
+class ChecksNoDelay:
+    """An extension after ours that makes download slots start all requests at once, so that the door is alone."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        crawler.signals.connect(self._change, signal=signals.spider_opened)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _change(self) -> None:
+        downloader: Any = self._crawler.engine.downloader
+        process_queue = downloader._process_queue
+
+        def process_without_delay(slot: Any) -> None:
+            slot.delay = slot.lastseen = 0.0
+            if slot.latercall:
+                slot.latercall.cancel()
+                slot.latercall = None
+            process_queue(slot)
+
+        downloader._process_queue = process_without_delay
+
+
+class _Downloads(Recorder):
+    """Downloads ``files`` through the engine, all at once, when its page has come."""
+
+    files: list[str] = []
+
+    async def page(self, response: Any) -> None:  # type: ignore[override]
+        super().page(response)
+        await asyncio.gather(*map(self.download, self.files), return_exceptions=True)
+
+    async def download(self, url: str) -> None:
+        engine: Any = self.crawler.engine
+        await engine.download_async(Request(url, callback=NO_CALLBACK))
+
+
+class AsksLater(_Downloads):
+    """Asks for ``later``, too, when the robots.txt in memory has expired."""
+
+    name = "asks-later"
+    later = ""
+
+    async def page(self, response: Any) -> None:  # type: ignore[override]
+        files = asyncio.ensure_future(super().page(response))
+        await sleep(2.0)
+        await asyncio.gather(self.download(self.later), files, return_exceptions=True)
+
+
+class GivesUp(_Downloads):
+    """Gives each download up after a while, as ``asyncio.wait_for`` does."""
+
+    name = "gives-up"
+
+    async def download(self, url: str) -> None:
+        try:
+            await asyncio.wait_for(super().download(url), 1.5)
+        except asyncio.TimeoutError:
+            self.crawler.stats.inc_value("given_up")
+
+
+class AsksAfterwards(Recorder):
+    """Makes the requests for ``later`` a second after the others."""
+
+    name = "asks-afterwards"
+    later: list[str] = []
+    later_meta: dict[str, Any] = {}
+
+    async def start(self) -> Any:
+        async for request in super().start():
+            yield request
+        await sleep(1.0)
+        for url in self.later:
+            yield Request(url, callback=self.page, errback=self.failure, meta={**self.later_meta})
+
+
+class BreaksStart:
+    """An extension whose part of the door cannot begin."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        Crawl.of(crawler).part(Door).when_open.append(self._fail)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _fail(self) -> None:
+        raise ArithmeticError("a fault at the start")

@@ -1,0 +1,177 @@
+"""The promises of the door where a project does what nobody expects, and when it ends in the middle of that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from tests.support.crawl import LOOPS, crawl
+from tests.support.site import Answer, Site, redirect, robots, sequence
+
+from .handler_starts import NotedStarts, assert_delay_is_kept
+from .test_door import MEMORY, PRIVATE, SCRAPYS_QUEUES, SPIDERS
+
+QUEUES = pytest.mark.parametrize("queue", [SCRAPYS_QUEUES[0], "scrapy_rep.RepPriorityQueue"])
+PLACES: dict[str, Any] = {"EXTENSIONS": {f"{SPIDERS}.CountsPlaces": 5_000}}
+
+
+def middleware(name: str, order: int = 900) -> dict[str, Any]:
+    """Settings: a middleware of the project, behind the gate."""
+    return {"DOWNLOADER_MIDDLEWARES": {f"{SPIDERS}.{name}": order}}
+
+
+@QUEUES
+def test_what_a_pipeline_downloads_when_it_opens_passes_the_door(queue: str, tmp_path: Path) -> None:
+    starts = NotedStarts(tmp_path)
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.3\nDisallow: /private\n"))
+        files = [f"{site.origin}/private", *(f"{site.origin}/{number}" for number in range(3))]
+        pipelines = {"ITEM_PIPELINES": {f"{SPIDERS}.OpensWithFiles": 1}, "SCHEDULER_PRIORITY_QUEUE": queue}
+        crawl(
+            f"{site.origin}/page",
+            spider=f"{SPIDERS}:HasFiles",
+            attributes={"files": files},
+            settings={**MEMORY, **starts.settings, **pipelines},
+            apart=True,
+        )
+    assert sorted(site.paths()) == ["/0", "/1", "/2", "/page", "/robots.txt"]
+    assert_delay_is_kept(0.3, site, starts)
+
+
+def test_a_middleware_that_handles_all_failures_gets_nothing_that_the_door_sends_back() -> None:
+    both = {**middleware("AddsSession")["DOWNLOADER_MIDDLEWARES"], f"{SPIDERS}.HandlesFailures": 560}
+    with Site() as site:
+        site.answer("/robots.txt", PRIVATE)
+        result = crawl(f"{site.origin}/a", settings={**MEMORY, "DOWNLOADER_MIDDLEWARES": both}, apart=True)
+    assert site.paths() == ["/robots.txt", "/a?session=1"]
+    assert [page.status for page in result.pages] == [200]
+
+
+def test_the_redirect_of_a_request_that_was_sent_back_may_be_sent_back_too() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", PRIVATE)
+        site.answer("/a?session=1", redirect("/b"))
+        crawl(f"{site.origin}/a", settings={**MEMORY, **middleware("AddsSession")}, apart=True)
+    assert site.paths() == ["/robots.txt", "/a?session=1", "/b?session=1"]
+
+
+def test_a_target_that_a_middleware_changes_behind_the_gate_is_judged() -> None:
+    with Site(["127.0.0.1", "127.0.96.1"]) as site:
+        service, strict = site.origins
+        site.answer("/robots.txt", PRIVATE)
+        targets = {"REP_TARGET_URL": {"127.0.0.1": "url"}, **middleware("ChangesUrl")}
+        crawl(f"{service}/?url={strict}/open", settings={**MEMORY, **targets}, apart=True)
+    assert not [path for path in site.paths() if "private" in path]
+
+
+def test_download_handlers_that_take_no_door_send_nothing() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", PRIVATE)
+        settings = {**MEMORY, "DOWNLOADER": f"{SPIDERS}.WithFrozenHandlers"}
+        result = crawl(f"{site.origin}/", settings=settings, apart=True)
+    assert site.paths() == []
+    assert any("downloader.handlers" in line.message for line in result.log if line.level == "ERROR")
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_crawl_whose_door_cannot_begin_sends_nothing_and_ends(loop: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", PRIVATE)
+        settings = {**MEMORY, "EXTENSIONS": {f"{SPIDERS}.BreaksStart": 9_999}}
+        result = crawl(f"{site.origin}/", f"{site.origin}/private", settings=settings, loop=loop, apart=True)
+    assert site.paths() == []
+    assert result.reason == "rep_no_door"
+    assert any("a fault at the start" in line.traceback for line in result.log)
+
+
+@pytest.mark.parametrize("where", ["in the download slot", "at the door"])
+def test_what_waits_is_judged_by_the_robots_txt_of_the_time_when_it_leaves(where: str) -> None:
+    text = [("Content-Type", "text/plain")]
+    old = Answer(body=b"User-agent: *\nCrawl-delay: 1\n", headers=[*text, ("Cache-Control", "max-age=1")])
+    new = Answer(body=b"User-agent: *\nCrawl-delay: 1\nDisallow: /\n", headers=text)
+    extensions = {f"{SPIDERS}.ChecksNoDelay": 9_999} if where == "at the door" else {}
+    with Site() as site:
+        site.answer("/robots.txt", sequence(old, new))
+        crawl(
+            "data:,start",
+            spider=f"{SPIDERS}:AsksLater",
+            attributes={
+                "files": [f"{site.origin}/{number}" for number in range(6)],
+                "later": f"{site.origin}/later",
+            },
+            settings={**MEMORY, "REP_MIN_TTL": 1, "EXTENSIONS": extensions},
+            apart=True,
+        )
+    _, second = (index for index, path in enumerate(site.paths()) if path == "/robots.txt")
+    assert second >= 2
+    assert site.paths()[second + 1 :] == []
+
+
+@QUEUES
+def test_what_waited_for_a_robots_txt_that_waited_itself_is_kept_in_the_job(queue: str, tmp_path: Path) -> None:
+    job = {**MEMORY, "SCHEDULER_PRIORITY_QUEUE": queue, "RETRY_ENABLED": False, "JOBDIR": str(tmp_path / "job")}
+    busy = {"meta": {"dont_obey_robotstxt": True}}
+    with Site() as site:
+        site.answer("*", Answer(429, headers=[("Retry-After", "60")]))
+        site.answer("/robots.txt", PRIVATE)
+        urls = [f"{site.origin}/{number}" for number in range(3)]
+        first = crawl(
+            {"url": f"{site.origin}/busy", **busy},
+            spider=f"{SPIDERS}:AsksAfterwards",
+            attributes={"later": urls},
+            settings=job,
+            timeout=20,
+            interrupt_when=lambda: bool(site.log) and monotonic() > site.log[0].time + 2,
+        )
+        assert site.paths() == ["/busy"]
+        site.answer("*", Answer())
+        crawl(settings=job, spider=f"{SPIDERS}:AsksAfterwards", timeout=20)
+    assert first.reason == "shutdown"
+    assert sorted(site.paths()) == ["/0", "/1", "/2", "/busy", "/robots.txt"]
+
+
+def test_ctrl_c_ends_what_waits_in_download_slots_that_became_one() -> None:
+    with Site(["127.0.0.1", "127.0.92.1"]) as site:
+        one, two = site.origins
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 20\n"))
+        result = crawl(
+            *(f"{origin}/{number}" for number in range(3) for origin in (one, two)),
+            spider=f"{SPIDERS}:AsksAfterwards",
+            attributes={"later": [f"{one}/later"], "later_meta": {"download_slot": "127.0.92.1"}},
+            settings={**MEMORY, **PLACES, "SCHEDULER_PRIORITY_QUEUE": SCRAPYS_QUEUES[0]},
+            timeout=15,
+            interrupt_when=lambda: bool(site.log) and monotonic() > site.log[0].time + 2,
+        )
+    assert result.reason == "shutdown"
+    assert result.stats["places"] == 16
+
+
+@pytest.mark.parametrize("where", ["in the download slot", "at the door"])
+def test_downloads_that_are_given_up_take_no_place_for_good(where: str) -> None:
+    extensions = {f"{SPIDERS}.ChecksNoDelay": 9_999} if where == "at the door" else {}
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1\n"))
+        result = crawl(
+            "data:,start",
+            spider=f"{SPIDERS}:GivesUp",
+            attributes={"files": [f"{site.origin}/{number}" for number in range(10)]},
+            settings={**MEMORY, "EXTENSIONS": {**PLACES["EXTENSIONS"], **extensions}},
+            apart=True,
+        )
+    assert result.stats["given_up"] >= 5
+    assert result.stats["places"] == 16
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_verdict_of_a_replay_lets_no_page_out(loop: str, tmp_path: Path) -> None:
+    cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path / "cache")}
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow:\n"))
+        crawl(f"{site.origin}/robots.txt", settings={"ADDONS": {}, **cache}, apart=True)
+        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
+        result = crawl(*(f"{site.origin}/{page}" for page in range(10)), settings={**MEMORY, **cache}, loop=loop)
+    assert set(site.paths()) <= {"/robots.txt"}
+    assert result.stats["robotstxt/forbidden"] == 10
