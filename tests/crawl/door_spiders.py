@@ -88,6 +88,13 @@ class ChangesUrl:
         request._set_url(request.url.replace("/open", "/private"))
 
 
+class ChangesTarget:
+    """A middleware behind the gate that has a service fetch a page of the next host, in place."""
+
+    def process_request(self, request: Request) -> None:
+        request._set_url(request.url.replace("127.0.96.1", "127.0.96.2").replace("/open", "/private"))
+
+
 class AsksTheHandlers(Recorder):
     """Hands the URL ``url`` to the download handlers itself, when its page has come."""
 

@@ -13,6 +13,7 @@ from tests.support.site import Answer, Site, redirect, robots, sequence
 
 from .handler_starts import NotedStarts, assert_delay_is_kept
 from .test_door import MEMORY, PRIVATE, SCRAPYS_QUEUES, SPIDERS
+from .test_door_processes import processes
 
 QUEUES = pytest.mark.parametrize("queue", [SCRAPYS_QUEUES[0], "scrapy_rep.RepPriorityQueue"])
 PLACES: dict[str, Any] = {"EXTENSIONS": {f"{SPIDERS}.CountsPlaces": 5_000}}
@@ -24,21 +25,18 @@ def middleware(name: str, order: int = 900) -> dict[str, Any]:
 
 
 @QUEUES
-def test_what_a_pipeline_downloads_when_it_opens_passes_the_door(queue: str, tmp_path: Path) -> None:
+def test_what_pipelines_of_two_processes_download_when_they_open_keeps_a_delay(queue: str, tmp_path: Path) -> None:
     starts = NotedStarts(tmp_path)
     with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.3\nDisallow: /private\n"))
-        files = [f"{site.origin}/private", *(f"{site.origin}/{number}" for number in range(3))]
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.5\n"))
         pipelines = {"ITEM_PIPELINES": {f"{SPIDERS}.OpensWithFiles": 1}, "SCHEDULER_PRIORITY_QUEUE": queue}
-        crawl(
-            f"{site.origin}/page",
+        processes(
+            lambda process: [f"{site.origin}/{process}/page"],
+            {"REP_STORE_PATH": str(tmp_path / "robots.sqlite"), **starts.settings, **pipelines},
             spider=f"{SPIDERS}:HasFiles",
-            attributes={"files": files},
-            settings={**MEMORY, **starts.settings, **pipelines},
-            apart=True,
+            attributes=lambda process: {"files": [f"{site.origin}/{process}/{number}" for number in range(3)]},
         )
-    assert sorted(site.paths()) == ["/0", "/1", "/2", "/page", "/robots.txt"]
-    assert_delay_is_kept(0.3, site, starts)
+    assert_delay_is_kept(0.5, site, starts)
 
 
 def test_a_middleware_that_handles_all_failures_gets_nothing_that_the_door_sends_back() -> None:
@@ -59,11 +57,12 @@ def test_the_redirect_of_a_request_that_was_sent_back_may_be_sent_back_too() -> 
 
 
 def test_a_target_that_a_middleware_changes_behind_the_gate_is_judged() -> None:
-    with Site(["127.0.0.1", "127.0.96.1"]) as site:
-        service, strict = site.origins
+    with Site(["127.0.0.1", "127.0.96.1", "127.0.96.2"]) as site:
+        service, free, _ = site.origins
         site.answer("/robots.txt", PRIVATE)
-        targets = {"REP_TARGET_URL": {"127.0.0.1": "url"}, **middleware("ChangesUrl")}
-        crawl(f"{service}/?url={strict}/open", settings={**MEMORY, **targets}, apart=True)
+        targets = {"REP_TARGET_URL": {"127.0.0.1": "url"}, "REP_MODES": {"127.0.96.1": "ignore"}}
+        settings = {**MEMORY, **targets, **middleware("ChangesTarget")}
+        crawl(f"{service}/?url={free}/open", settings=settings, apart=True)
     assert not [path for path in site.paths() if "private" in path]
 
 
@@ -172,6 +171,7 @@ def test_a_verdict_of_a_replay_lets_no_page_out(loop: str, tmp_path: Path) -> No
         site.answer("/robots.txt", robots("User-agent: *\nDisallow:\n"))
         crawl(f"{site.origin}/robots.txt", settings={"ADDONS": {}, **cache}, apart=True)
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
-        result = crawl(*(f"{site.origin}/{page}" for page in range(10)), settings={**MEMORY, **cache}, loop=loop)
+        settings = {**MEMORY, **cache, "SCHEDULER_PRIORITY_QUEUE": SCRAPYS_QUEUES[0]}
+        result = crawl(*(f"{site.origin}/{page}" for page in range(10)), settings=settings, loop=loop)
     assert set(site.paths()) <= {"/robots.txt"}
     assert result.stats["robotstxt/forbidden"] == 10
