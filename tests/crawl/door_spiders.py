@@ -240,8 +240,8 @@ class OpensWithFiles:
     async def open_spider(self) -> None:
         engine: Any = self._crawler.engine
         for url in self._crawler.spider.files:  # type: ignore[union-attr]
-            with suppress(IgnoreRequest):
-                await engine.download_async(Request(url, callback=NO_CALLBACK))
+            with suppress(IgnoreRequest):  # Scrapy 2.14 filters by site only when the spider has been opened
+                await engine.download_async(Request(url, callback=NO_CALLBACK, dont_filter=True))
 
     def process_item(self, item: Any) -> Any:
         return item
