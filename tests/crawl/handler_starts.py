@@ -17,8 +17,6 @@ from scrapy.http import Response
 from tests.support.site import Site
 
 _FILE = "NOTED_STARTS"  # setting
-_LATENESS = 0.1
-"""Seconds by which a request may arrive late on a busy machine."""
 
 
 class NotesStarts(HTTP11DownloadHandler):
@@ -52,29 +50,17 @@ class NotedStarts:
         return {host: sorted(found) for host, found in times.items()}
 
 
-def arrivals_by_host(site: Site) -> dict[str, list[float]]:
-    times = defaultdict(list)
-    for one in list(site.log):
-        times[urlsplit(one.origin).hostname or ""].append(one.time)
-    return times
+def assert_delay_is_kept(delay: float, site: Site, starts: NotedStarts, hosts: list[str] | None = None) -> None:
+    """Assert that no two requests of a host started closer at the handlers, and that none came past them.
 
-
-def assert_delay_is_kept(
-    delay: float, site: Site, starts: NotedStarts, hosts: list[str] | None = None, *, arrivals: bool = False
-) -> None:
-    """Assert that no two requests of a host were closer: at the handlers, and with *arrivals* at the server.
-
-    A server on a busy machine may stand still between two arrivals, so the default run leaves them out.
-    *hosts* are those that have a delay, if not all have.
+    How late each arrives depends on the machine. *hosts* are those that have a delay, if not all have.
     """
-    checks = [("starts", starts.by_host(), delay)]
-    if arrivals:
-        checks.append(("arrivals", arrivals_by_host(site), delay - _LATENESS))
-    for what, times, least in checks:
-        gaps = [gap for host in hosts or times for gap in _gaps(times[host])]
-        short = sorted(round(gap, 3) for gap in gaps if gap < least)
-        assert gaps
-        assert not short, f"{len(short)} of {len(gaps)} gaps between {what} are shorter than {least}: {short}"
+    times = starts.by_host()
+    assert sum(map(len, times.values())) == len(site.log)
+    gaps = [gap for host in hosts or times for gap in _gaps(times[host])]
+    short = sorted(round(gap, 3) for gap in gaps if gap < delay)
+    assert gaps
+    assert not short, f"{len(short)} of {len(gaps)} gaps are shorter than {delay}: {short}"
 
 
 def _gaps(times: list[float]) -> list[float]:

@@ -92,7 +92,7 @@ def test_every_command_can_be_run_and_prints_what_is_shown(shop: OpenShop, tmp_p
     links = seen["scrapy crawl links"]
     assert [path for _, path in links][:7] == [line.split()[-1] for line in terminal.splitlines()]
     assert f"{len(links)}\nrequests" in PAGE
-    assert min(seconds for seconds, _ in links[2:]) >= 0.15  # the page says 0.2; the machine may be busy
+    assert sum(seconds for seconds, _ in links[2:]) >= 0.18 * len(links[2:])  # the page says 0.2; one may be late
     assert f"{len(seen['scrapy crawl products'])} requests for 18 prices" in PAGE
 
     shop.new_requests()
