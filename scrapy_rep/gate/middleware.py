@@ -71,7 +71,6 @@ class RepMiddleware:
         self._crawl = Crawl.of(crawler)
         self._crawl.has_gate = True
         self._door = self._crawl.part(Door)
-        self._judged, self._respelling = self._door.judged, self._door.respelling
         self._reads_delays = self._crawl.keeps_delays
         self._delayed = self._crawl_delay.states.delayed if self._crawl_delay is not None else {}
         self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
@@ -125,8 +124,7 @@ class RepMiddleware:
         This is the short way of nearly every request. False says nothing yet: `_judge` has to.
         """
         meta, url = request.meta, request.url
-        may_be_respelled = self._respelling.get(url[:5]) or self._door.respelling_of(url)
-        if may_be_respelled(url) or not _SPECIAL.isdisjoint(meta):
+        if self._door.may_respell(url) or not _SPECIAL.isdisjoint(meta):
             return False
         try:
             robots = self._origins.current(self._origins.at(url))
@@ -144,9 +142,7 @@ class RepMiddleware:
             self._passed.add(is_start)
             self._account.report.passed(request)
         meta[META_KEY] = stamp.copy()
-        if len(self._judged) >= self._door.most_judged:
-            self._door.forget()
-        self._judged[request] = url
+        self._door.note(request, url)
         return True
 
     async def _answer(self, request: Request) -> Request | Response | None:

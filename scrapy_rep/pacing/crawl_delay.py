@@ -68,7 +68,7 @@ class CrawlDelay:
         self._download_slots = crawl.download_slots
         self._targets = crawl.targets
         self._limits = DelayLimits.of(settings, crawler.settings)
-        self.states = SlotStates.of_crawl(crawl)
+        self.states = crawl.part(SlotStates)
         self.states.kept = self._kept
         self._door = crawl.part(Door)
         self.forecast = CrawlForecast(crawl, self.states)

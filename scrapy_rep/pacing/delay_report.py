@@ -49,7 +49,7 @@ class DelayReport:
         self._held: set[str] = set()
         """The sites of which another process told, and which were reported."""
         self._slots = crawl.download_slots
-        self._waits = SlotStates.of_crawl(crawl).waits
+        self._waits = crawl.part(SlotStates).waits
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     def obeyed(self, origin: Origin, delay: Delay) -> None:

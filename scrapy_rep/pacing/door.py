@@ -79,21 +79,21 @@ class SentBack(IgnoreRequest):
 class Door:
     """The door of one crawl.
 
-    ``judged`` maps each request that the gate let pass to the URL that it judged. ``site`` finds the site of a
-    request if that asks for a pause; `CrawlDelay` sets it while any site does. ``respelling`` has a test for URLs
-    by how they start: whether the download handler may send another URL. It is cheap, and true in case of doubt.
+    ``site`` finds the site of a request if that asks for a pause; `CrawlDelay` sets it while any site does.
     """
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
         self._id = uuid4().hex
-        self._states = SlotStates.of_crawl(crawl)
+        self._states = crawl.part(SlotStates)
         self._registry: Registry | None = None
-        self.respelling: dict[str, Callable[[str], object]] = {}
+        self._respelling: dict[str, Callable[[str], object]] = {}
+        """Tests for URLs by how they start: whether the download handler may send another URL."""
         self._outside: dict[Request, SlotState] = {}
         """Requests that wait in Scrapy's download slots for their site."""
         self.judged: dict[Request, str] = {}
-        self.most_judged = _LEAST
+        """Each request that the gate let pass, with the URL that it judged."""
+        self._most_judged = _LEAST
         self.site: Callable[[Request], Site | None] | None = None
         self._lent: set[Request] = set()
         """Requests that wait, here or there, and have a place lent to them."""
@@ -148,8 +148,8 @@ class Door:
     def note(self, request: Request, url: str) -> None:
         """Note that the gate let *request* pass under *url*; an empty one if only for Scrapy's HTTP cache."""
         if self._registry is not None:
-            if len(self.judged) >= self.most_judged:
-                self.forget()
+            if len(self.judged) >= self._most_judged:
+                self._forget()
             self.judged[request] = url
 
     def spellings(self, request: Request) -> tuple[str, ...]:
@@ -160,13 +160,15 @@ class Door:
         url = self._crawl.targets.of(request)
         if url is not request.url:
             return spellings(url, None) if _SERVICE_RESPELLS(url) else ()
-        may_be_respelled = self.respelling.get(url[:5]) or self.respelling_of(url)
-        return spellings(url, self._crawl.downloader.handler(request)) if may_be_respelled(url) else ()
+        return spellings(url, self._crawl.downloader.handler(request)) if self.may_respell(url) else ()
 
-    def respelling_of(self, url: str) -> Callable[[str], object]:
-        """The test of `respelling` for *url* and those that start like it."""
-        handler = self._crawl.downloader.handler_of(urlsplit(url).scheme)
-        return self.respelling.setdefault(url[:5], respells(handler))
+    def may_respell(self, url: str) -> object:
+        """Whether the download handler may send another URL for *url*. It is cheap, and true in case of doubt."""
+        test = self._respelling.get(url[:5])
+        if test is None:
+            handler = self._crawl.downloader.handler_of(urlsplit(url).scheme)
+            test = self._respelling[url[:5]] = respells(handler)
+        return test(url)
 
     # The way out.
 
@@ -192,15 +194,12 @@ class Door:
         if self._registry is not None and self._registry.forbids(request):
             raise SentBack(request.replace(dont_filter=True), "robots.txt has changed")
 
-    def forget(self) -> None:
-        """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers.
-
-        Whoever adds to ``judged`` calls this where it has become ``most_judged``: no request may ever come here.
-        """
+    def _forget(self) -> None:
+        """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers."""
         has = self._crawl.download_slots.has
         for request in [each for each in self.judged if not has(each)]:
             del self.judged[request]
-        self.most_judged = max(_LEAST, 2 * len(self.judged))
+        self._most_judged = max(_LEAST, 2 * len(self.judged))
 
     @cached_property
     def _permits(self) -> Permits | None:

@@ -15,7 +15,6 @@ from .slots import Site, SlotState, with_margin
 
 if TYPE_CHECKING:
     from scrapy_rep.runtime.crawl import Crawl
-    from scrapy_rep.runtime.scrapy_internals import DownloadSlots
 
     from .slots import DelaySource
 
@@ -71,8 +70,7 @@ class Waits:
 class SlotStates:
     """The download slots of a crawl by key, its sites by name; ``delayed`` are the download slots with a floor."""
 
-    def __init__(self, download_slots: DownloadSlots, most_delayed: int) -> None:
-        """Beyond *most_delayed*, those that Scrapy has dropped are forgotten: their delay is required again."""
+    def __init__(self, crawl: Crawl) -> None:
         self.delayed: dict[SlotState, None] = {}
         self.listeners: list[Callable[[SlotState], None]] = []
         """Called with a download slot that may start earlier or later, or has become one with another."""
@@ -83,20 +81,12 @@ class SlotStates:
         """Whether requests wait for them in the queue of hosts."""
         self.kept: Callable[[SlotState], None] = lambda _: None
         """Called with a download slot whose floor was set."""
-        self._download_slots = download_slots
-        self._most_delayed = most_delayed
+        self._download_slots = crawl.download_slots
+        self._most_delayed = crawl.settings.memory_entries
+        """Beyond so many, those that Scrapy has dropped are forgotten: their delay is required again."""
         self._most = self._most_sites = _LEAST
         self.by_key: dict[str, SlotState] = {}
         self.sites: dict[str, Site] = {}
-
-    @classmethod
-    def of_crawl(cls, crawl: Crawl) -> SlotStates:
-        """Those of *crawl*."""
-        found = crawl.find(cls)
-        if found is None:
-            found = cls(crawl.download_slots, crawl.settings.memory_entries)
-            crawl.add(found)
-        return found
 
     def of(self, key: str) -> SlotState:
         """The state of download slot *key*, created if necessary."""

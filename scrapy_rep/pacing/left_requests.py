@@ -30,7 +30,7 @@ class LeftRequests:
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
-        self._states = SlotStates.of_crawl(crawl)
+        self._states = crawl.part(SlotStates)
         self._from_before = 0
         """Requests that the scheduler had from an earlier run. `begin` sets it."""
 

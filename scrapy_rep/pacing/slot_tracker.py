@@ -65,7 +65,7 @@ class SlotTracker:
         self._handed_out: dict[Request, str] = {}  # the key of its download slot
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
-        self.states = SlotStates.of_crawl(crawl)
+        self.states = crawl.part(SlotStates)
         self._waits = self.states.waits
         if self.crawl_delay is not None:
             self.crawl_delay.forecast.watch(self.timer)

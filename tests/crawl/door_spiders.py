@@ -26,8 +26,8 @@ from scrapy_rep.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
 
-class DownloadsFiles:
-    """A pipeline that downloads the files of an item through the engine, all at once."""
+class Component:
+    """A component of a project, made of its crawler."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -35,6 +35,10 @@ class DownloadsFiles:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+
+class DownloadsFiles(Component):
+    """A pipeline that downloads the files of an item through the engine, all at once."""
 
     async def process_item(self, item: Any) -> Any:
         engine: Any = self._crawler.engine
@@ -154,16 +158,12 @@ class WithoutSlots:
         """Nothing runs beside the requests."""
 
 
-class LowersDelays:
+class LowersDelays(Component):
     """An extension that sets the delay of each download slot to zero after every response, and after ours."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         crawler.signals.connect(self._connect, signal=signals.request_left_downloader)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def _connect(self, request: Request) -> None:
         """Listen from the end of the first page on: whoever keeps delays listens already."""
@@ -227,15 +227,8 @@ class HasFiles(Recorder):
     files: list[str] = []
 
 
-class OpensWithFiles:
+class OpensWithFiles(Component):
     """A pipeline that downloads the ``files`` of the spider when it is opened."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     async def open_spider(self) -> None:
         engine: Any = self._crawler.engine
@@ -247,32 +240,24 @@ class OpensWithFiles:
         return item
 
 
-class CountsPlaces:
+class CountsPlaces(Component):
     """An extension that writes at the end how many requests Scrapy would download at once."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         crawler.signals.connect(self._write, signal=signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def _write(self) -> None:
         engine: Any = self._crawler.engine
         self._crawler.stats.set_value("places", engine.downloader.total_concurrency)
 
 
-class ChecksNoDelay:
+class ChecksNoDelay(Component):
     """An extension after ours that makes download slots start all requests at once, so that the door is alone."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         crawler.signals.connect(self._change, signal=signals.spider_opened)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def _change(self) -> None:
         downloader: Any = self._crawler.engine.downloader
@@ -341,15 +326,12 @@ class AsksAfterwards(Recorder):
             yield Request(url, callback=self.page, errback=self.failure, meta={**self.later_meta})
 
 
-class BreaksStart:
+class BreaksStart(Component):
     """An extension whose part of the door cannot begin."""
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         Crawl.of(crawler).part(Door).when_open.append(self._fail)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def _fail(self) -> None:
         raise ArithmeticError("a fault at the start")

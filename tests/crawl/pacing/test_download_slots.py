@@ -29,14 +29,21 @@ class Scrapys:
         self.delays[key] = delay, jitter
 
 
+def states(download_slots: Any, most_delayed: int) -> SlotStates:
+    crawl: Any = SimpleNamespace(
+        download_slots=download_slots, settings=SimpleNamespace(memory_entries=most_delayed)
+    )
+    return SlotStates(crawl)
+
+
 def require(slots: SlotStates, number: int, seconds: float) -> bool:
     source = Origin.from_url(f"https://{number}.example"), ("mybot",)
     return slots.require(f"{number}.example", source, seconds)
 
 
 def fill(most_delayed: int, *, is_dropped: bool) -> tuple[SlotStates, Scrapys]:
-    downloader: Any = Scrapys()
-    slots = SlotStates(downloader, most_delayed)
+    downloader = Scrapys()
+    slots = states(downloader, most_delayed)
     for number in range(1_000):
         assert require(slots, number, 2.0)
         if is_dropped:
@@ -64,7 +71,7 @@ def test_those_that_scrapy_has_are_never_forgotten() -> None:
 
 @pytest.mark.parametrize("used", ["queued", "handed_out"])
 def test_one_with_requests_is_never_forgotten(used: str) -> None:
-    slots = SlotStates(SimpleNamespace(), 10)  # type: ignore[arg-type]
+    slots = states(SimpleNamespace(), 10)
     state = slots.of("busy.example")
     setattr(state, used, {object()})
     for number in range(1_000):
