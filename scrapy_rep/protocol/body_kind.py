@@ -1,9 +1,9 @@
 """What a body is: a robots.txt, nothing, or something else that a server sent in its place.
 
 The rules in any body hold, as for Google: an HTML page with a line ``Disallow: /`` closes its site. What a body is
-only decides what people are told, and whether a site counts as one with a robots.txt. Nobody else recognises HTML.
+only decides what people are told, and whether a site counts as one with a robots.txt. Nobody else recognizes HTML.
 
-The first octets tell a page, an XML document (errors of S3, Google Cloud and Azure) and JSON. Any other body is a
+The first bytes tell a page, an XML document (errors of S3, Google Cloud and Azure) and JSON. Any other body is a
 robots.txt if one of its lines is a comment or a record that the parser knows; "Not Found" has none.
 """
 
