@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from redis import Redis
 
-from scrapy_rep.pacing.limiters import RedisRateLimiter
-from scrapy_rep.robots.stores import NullStore
-from scrapy_rep.robots.stores.redis import RedisStore
+from scrapy_rep.crawl.robots.stores import NullStore
+from scrapy_rep.extras.fleet.limiters import RedisRateLimiter
+from scrapy_rep.extras.fleet.redis_store import RedisStore
 from tests.support.crawl import LOOPS, crawl
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.redis_server import RedisServer

@@ -8,9 +8,9 @@ from typing import Any
 
 from scrapy import Request
 
-from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.pacing.permits import Permits
-from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.extras.fleet.permits import Permits
 from tests.crawl.spiders import OneAfterAnother
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from time import perf_counter, time
 from typing import Any, Final
 
+from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 
 from .corpus import bodies
 from .figures import Benchmark, main, rounded, table

@@ -6,9 +6,9 @@ import gzip
 import json
 from typing import Final
 
+from scrapy_rep.crawl.robots.stores.codec import encode_body, encode_json
 from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores.codec import encode_body, encode_json
 from tests.census.archives import record
 
 from .inputs import joined

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 from itertools import cycle
 from typing import Final
 
+from scrapy_rep.crawl.robots.stores.codec import encode_body, encode_json
 from scrapy_rep.protocol import DIALECTS, Access
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.protocol.path_pattern import octets
-from scrapy_rep.robots.stores.codec import encode_body, encode_json
 from scrapy_rep.testing import SITUATIONS
 from tests.census.archives import IDENTICAL, record
 from tests.protocol.hostile import LINES, RUNS, URLS

@@ -25,7 +25,7 @@ from scrapy.core.downloader import contextfactory
 from scrapy.http import HtmlResponse
 from scrapy.spiders import SitemapSpider
 
-from scrapy_rep.runtime import wire
+from scrapy_rep.crawl.runtime import wire
 from tests.support.crawl import LOOPS, crawl
 from tests.support.other_sites import FtpSite, Http2Site
 from tests.support.site import Answer, Arrival, Site, redirect, robots, sitemap

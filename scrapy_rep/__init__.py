@@ -12,6 +12,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .addon import Addon
     from .contracts import CrawlDelayContract, RobotsAllowsContract, RobotsDisallowsContract, SitemapsContract
+    from .crawl.gate.extension import RepExtension
+    from .crawl.gate.middleware import RepMiddleware
+    from .crawl.pacing.crawl_delay import CrawlDelay, RateLimiterMiddleware
+    from .crawl.pacing.disk_queue import RecoverableFifoDiskQueue, RecoverableLifoDiskQueue
+    from .crawl.pacing.priority_queue import RepPriorityQueue
+    from .crawl.policy.meta import Stamp, stamp
+    from .crawl.robots.parser import RepRobotParser
+    from .crawl.robots.robots import Robots
+    from .crawl.robots.stores import Store
+    from .crawl.sitemaps.sitemaps import RepSitemapSpider, SitemapFeed
     from .exceptions import (
         AuditRequiredError,
         FetchError,
@@ -21,22 +31,12 @@ if TYPE_CHECKING:
         TargetUrlError,
         UnreachableError,
     )
-    from .gate.browser import abort_forbidden
-    from .gate.extension import RepExtension
-    from .gate.middleware import RepMiddleware
-    from .pacing.crawl_delay import CrawlDelay, RateLimiterMiddleware
-    from .pacing.disk_queue import RecoverableFifoDiskQueue, RecoverableLifoDiskQueue
-    from .pacing.priority_queue import RepPriorityQueue
-    from .policy.meta import Stamp, stamp
+    from .extras.pages.item_stamp import ItemStamp
+    from .extras.pages.link_filter import LinkFilter
+    from .extras.services.browser import abort_forbidden
     from .protocol.freshness import Entry
-    from .robots.parser import RepRobotParser
-    from .robots.robots import Robots
-    from .robots.stores import Store
     from .settings import RepSettings
     from .signals import link_filtered, sitemaps_found
-    from .spiders.item_stamp import ItemStamp
-    from .spiders.link_filter import LinkFilter
-    from .spiders.sitemaps import RepSitemapSpider, SitemapFeed
     from .tools.explanation import Explanation, explain
     from .tools.lint import Finding, Severity, lint
 
@@ -90,38 +90,38 @@ _HOMES = {
     "CrawlDelayContract": "contracts",
     "Addon": "addon",
     "AuditRequiredError": "exceptions",
-    "CrawlDelay": "pacing.crawl_delay",
+    "CrawlDelay": "crawl.pacing.crawl_delay",
     "Entry": "protocol.freshness",
     "Explanation": "tools.explanation",
     "FetchError": "exceptions",
     "Finding": "tools.lint",
     "ForbiddenByRobots": "exceptions",
     "InvalidSettingError": "exceptions",
-    "ItemStamp": "spiders.item_stamp",
-    "LinkFilter": "spiders.link_filter",
-    "RateLimiterMiddleware": "pacing.crawl_delay",
-    "RecoverableFifoDiskQueue": "pacing.disk_queue",
-    "RecoverableLifoDiskQueue": "pacing.disk_queue",
+    "ItemStamp": "extras.pages.item_stamp",
+    "LinkFilter": "extras.pages.link_filter",
+    "RateLimiterMiddleware": "crawl.pacing.crawl_delay",
+    "RecoverableFifoDiskQueue": "crawl.pacing.disk_queue",
+    "RecoverableLifoDiskQueue": "crawl.pacing.disk_queue",
     "RedisRequiredError": "exceptions",
-    "RepExtension": "gate.extension",
-    "RepMiddleware": "gate.middleware",
-    "RepPriorityQueue": "pacing.priority_queue",
-    "RepRobotParser": "robots.parser",
+    "RepExtension": "crawl.gate.extension",
+    "RepMiddleware": "crawl.gate.middleware",
+    "RepPriorityQueue": "crawl.pacing.priority_queue",
+    "RepRobotParser": "crawl.robots.parser",
     "RepSettings": "settings",
-    "RepSitemapSpider": "spiders.sitemaps",
-    "Robots": "robots.robots",
+    "RepSitemapSpider": "crawl.sitemaps.sitemaps",
+    "Robots": "crawl.robots.robots",
     "Severity": "tools.lint",
-    "SitemapFeed": "spiders.sitemaps",
-    "Stamp": "policy.meta",
-    "Store": "robots.stores",
+    "SitemapFeed": "crawl.sitemaps.sitemaps",
+    "Stamp": "crawl.policy.meta",
+    "Store": "crawl.robots.stores",
     "TargetUrlError": "exceptions",
     "UnreachableError": "exceptions",
-    "abort_forbidden": "gate.browser",
+    "abort_forbidden": "extras.services.browser",
     "explain": "tools.explanation",
     "link_filtered": "signals",
     "lint": "tools.lint",
     "sitemaps_found": "signals",
-    "stamp": "policy.meta",
+    "stamp": "crawl.policy.meta",
 }
 
 

@@ -10,19 +10,19 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from scrapy_rep.contracts import CONTRACTS
-from scrapy_rep.gate.browser import ABORT_REQUEST, BrowserGate, abort_forbidden
-from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.middleware import RepMiddleware
-from scrapy_rep.pacing.backoff import ASKING
-from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.pacing.priority_queue import RepPriorityQueue
-from scrapy_rep.robots.parser import RepRobotParser
+from scrapy_rep.crawl.gate.extension import RepExtension
+from scrapy_rep.crawl.gate.middleware import RepMiddleware
+from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.pacing.priority_queue import RepPriorityQueue
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.sitemaps.sitemaps import SitemapFeed
+from scrapy_rep.extras.ai.ai_signals import AiSignalsMiddleware
+from scrapy_rep.extras.backoff.site_backoff import ASKING
+from scrapy_rep.extras.pages.item_stamp import ItemStamp
+from scrapy_rep.extras.pages.link_filter import LinkFilter
+from scrapy_rep.extras.pages.page_directives import PageDirectivesMiddleware
+from scrapy_rep.extras.services.browser import ABORT_REQUEST, BrowserGate, abort_forbidden
 from scrapy_rep.settings import asks_for_backoff, asks_robots
-from scrapy_rep.spiders.ai_signals import AiSignalsMiddleware
-from scrapy_rep.spiders.item_stamp import ItemStamp
-from scrapy_rep.spiders.link_filter import LinkFilter
-from scrapy_rep.spiders.page_directives import PageDirectivesMiddleware
-from scrapy_rep.spiders.sitemaps import SitemapFeed
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

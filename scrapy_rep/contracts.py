@@ -15,18 +15,18 @@ from urllib.parse import urljoin
 from scrapy.contracts import Contract
 from scrapy.exceptions import ContractFail
 
-from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.gate.site_files import sitemaps_of
-from scrapy_rep.pacing.requested_delays import Delay, requested_delay
+from scrapy_rep.crawl.gate.extension import RepExtension
+from scrapy_rep.crawl.pacing.requested_delays import Delay, requested_delay
+from scrapy_rep.crawl.runtime.log import describe
+from scrapy_rep.crawl.sitemaps.site_files import sitemaps_of
 from scrapy_rep.protocol import Access, Kind, Origin, parse
 from scrapy_rep.protocol.display import shown
-from scrapy_rep.runtime.log import describe
 from scrapy_rep.tools.answers import on_line, why
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from scrapy_rep.robots.robots import Robots
+    from scrapy_rep.crawl.robots.robots import Robots
 
 _NOT_FETCHED: Final = (
     "robots.txt of {origin} was not fetched: enable scrapy_rep.Addon in ADDONS,"

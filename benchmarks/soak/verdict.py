@@ -207,7 +207,7 @@ def in_pairs(times: list[float]) -> Iterator[tuple[float, float]]:
 def of_stores(file: Path) -> Iterator[str]:
     """The warnings of the stores, and when they could be used again."""
     with file.open(encoding="utf-8", errors="replace") as lines:
-        yield from (line.strip() for line in lines if "[scrapy_rep.robots.stores." in line)
+        yield from (line.strip() for line in lines if "[scrapy_rep.crawl.robots.stores." in line)
 
 
 def read_urls(folder: Path, crawls: int) -> float:

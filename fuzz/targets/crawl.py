@@ -13,17 +13,10 @@ from urllib.parse import urlsplit
 from scrapy import Request
 
 from fuzz.inputs import parts, text_of
-from scrapy_rep.directives.ai import origin_of
-from scrapy_rep.gate.site_files import sitemaps_of
-from scrapy_rep.pacing.requested_delays import requested_delay
-from scrapy_rep.protocol import Access, Origin, access, product_token, split_url
-from scrapy_rep.protocol.access import without_viewer
-from scrapy_rep.protocol.body_kind import body_kind
-from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness, retry_after
-from scrapy_rep.protocol.path_pattern import canonical, path_of
-from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.robots import Robots
-from scrapy_rep.robots.stores.codec import (
+from scrapy_rep.crawl.pacing.requested_delays import requested_delay
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.robots.robots import Robots
+from scrapy_rep.crawl.robots.stores.codec import (
     UnreadableEntryError,
     decode,
     decode_json,
@@ -31,6 +24,13 @@ from scrapy_rep.robots.stores.codec import (
     encode_body,
     encode_json,
 )
+from scrapy_rep.crawl.sitemaps.site_files import sitemaps_of
+from scrapy_rep.directives.ai import origin_of
+from scrapy_rep.protocol import Access, Origin, access, product_token, split_url
+from scrapy_rep.protocol.access import without_viewer
+from scrapy_rep.protocol.body_kind import body_kind
+from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness, retry_after
+from scrapy_rep.protocol.path_pattern import canonical, path_of
 from scrapy_rep.tools.audit.logs import Log
 from tests.protocol.slow_reference import NEVER_PLAIN, spelt
 

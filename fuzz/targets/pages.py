@@ -22,9 +22,9 @@ from scrapy_rep.directives.rsl import License, read_licenses
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
 from scrapy_rep.directives.terms import Reservation, ReservationFile, is_url, urls_in_header
 from scrapy_rep.directives.vocabulary import MAX_TEXT, Statement, answers, as_values, statements_in
+from scrapy_rep.extras.pages.page_directives import links_of, marked_links
+from scrapy_rep.extras.pages.reading import html_of
 from scrapy_rep.protocol import parse
-from scrapy_rep.spiders.page_directives import links_of, marked_links
-from scrapy_rep.spiders.reading import html_of
 
 from .questions import SITE
 

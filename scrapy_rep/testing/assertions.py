@@ -21,8 +21,8 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings, Settings
 
-from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.policy.meta import BLANK, stamp_of
+from scrapy_rep.crawl.gate.extension import RepExtension
+from scrapy_rep.crawl.policy.meta import BLANK, stamp_of
 from scrapy_rep.tools.answers import WORDS, decision_text
 
 if TYPE_CHECKING:

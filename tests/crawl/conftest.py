@@ -23,8 +23,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
     """In the place of the clock of scrapy_rep, and of the one that Scrapy's downloader goes by."""
     clock = Simulation()
     for name in ("time", "monotonic"):
-        for place in ("scrapy.core.downloader", "scrapy_rep.runtime.scrapy_internals", "scrapy_rep.clock.clock"):
+        for place in (
+            "scrapy.core.downloader",
+            "scrapy_rep.crawl.runtime.scrapy_internals",
+            "scrapy_rep.clock.clock",
+        ):
             monkeypatch.setattr(f"{place}.{name}", clock.monotonic, raising=False)
-    for place in ("scrapy.core.downloader", "scrapy_rep.runtime.event_loop"):
+    for place in ("scrapy.core.downloader", "scrapy_rep.crawl.runtime.event_loop"):
         monkeypatch.setattr(f"{place}.call_later", clock.call_later)
     return clock

@@ -20,9 +20,9 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from typing_extensions import Self
 
-from scrapy_rep.pacing.door import Door
-from scrapy_rep.runtime.crawl import Crawl
-from scrapy_rep.runtime.event_loop import sleep
+from scrapy_rep.crawl.pacing.door import Door
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
 

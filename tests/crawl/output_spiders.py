@@ -23,7 +23,7 @@ from scrapy.utils.trackref import iter_all
 from typing_extensions import Self
 
 from scrapy_rep import signals as rep_signals
-from scrapy_rep.runtime.event_loop import sleep
+from scrapy_rep.crawl.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
 

@@ -13,7 +13,7 @@ from scrapy.squeues import PickleFifoDiskQueue, PickleLifoDiskQueue
 from typing_extensions import Self
 
 from scrapy_rep import RepExtension
-from scrapy_rep.runtime.event_loop import sleep, start
+from scrapy_rep.crawl.runtime.event_loop import sleep, start
 from tests.support.run_crawl import Recorder
 
 

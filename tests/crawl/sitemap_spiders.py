@@ -12,7 +12,7 @@ from scrapy.spiders import SitemapSpider
 from scrapy.utils.sitemap import sitemap_urls_from_robots
 
 from scrapy_rep import RepSitemapSpider
-from scrapy_rep.robots.stores import NullStore
+from scrapy_rep.crawl.robots.stores import NullStore
 from scrapy_rep.signals import sitemaps_found
 from tests.support.run_crawl import Recorder
 

@@ -13,7 +13,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_rep import RepExtension, stamp
 from scrapy_rep.clock import clock
-from scrapy_rep.runtime.event_loop import sleep
+from scrapy_rep.crawl.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
 
 

@@ -13,7 +13,7 @@ from scrapy import Request, signals
 from scrapy.utils.misc import load_object
 
 from scrapy_rep import RepExtension, abort_forbidden
-from scrapy_rep.runtime.event_loop import in_reactor_thread, in_thread, sleep, start
+from scrapy_rep.crawl.runtime.event_loop import in_reactor_thread, in_thread, sleep, start
 from tests.support.run_crawl import Recorder
 
 KEY = "s3cret-key"

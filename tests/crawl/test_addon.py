@@ -25,7 +25,7 @@ from scrapy_rep import (
     RepRobotParser,
 )
 from scrapy_rep.contracts import CONTRACTS, SitemapsContract
-from scrapy_rep.spiders.sitemaps import SitemapFeed
+from scrapy_rep.crawl.sitemaps.sitemaps import SitemapFeed
 
 BUILT_IN = global_object_name(RobotsTxtMiddleware)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
+from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK
 from scrapy_rep.protocol import Access, Origin, parse
-from scrapy_rep.runtime.event_loop import CLOSING_CHECK
 from scrapy_rep.tools.commands.fetching import Fetched as CommandFetched
 from scrapy_rep.tools.commands.fetching import fetch_each
 from scrapy_rep.tools.web.fetch import Fetched, Fetcher
@@ -170,7 +170,7 @@ def test_the_log_says_what_is_wrong_with_a_body() -> None:
     with Site() as site:
         site.answer("/robots.txt", CASES["gzip-cut"].answer)
         result = crawl(f"{site.origin}/page", settings=ONCE)
-    (line,) = result.lines("WARNING", "scrapy_rep.runtime.log")
+    (line,) = result.lines("WARNING", "scrapy_rep.crawl.runtime.log")
     assert "is unreachable after 1 attempt (truncated response (gzip))" in line
 
 
@@ -178,5 +178,5 @@ def test_the_log_names_an_unknown_coding_once() -> None:
     with Site() as site:
         site.answer("/robots.txt", CASES["unknown-coding-of-text"].answer)
         result = crawl(f"{site.origin}/page", f"{site.origin}/other")
-    (line,) = result.lines("WARNING", "scrapy_rep.runtime.log")
+    (line,) = result.lines("WARNING", "scrapy_rep.crawl.runtime.log")
     assert line == f"robots.txt of {site.origin}: unknown Content-Encoding 'utf-8': read as plain text"

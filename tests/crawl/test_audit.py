@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.gate.audit_log import AuditLog
+from scrapy_rep.extras.audit.audit_log import AuditLog
 from scrapy_rep.tools.audit.logs import read_events
 from tests.support.crawl import Crawl, crawl, crawl_until
 from tests.support.crawl_site import visit

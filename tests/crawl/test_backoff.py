@@ -78,9 +78,9 @@ def test_ours_it_is_said_once_and_summed_up() -> None:
         site.answer("/robots.txt", ALL)
         site.answer("*", Busy(too_many(("Retry-After", "1"))))
         result = crawl(*pages(site), settings=MEMORY)
-    (line,) = [line for line in result.lines("INFO", "scrapy_rep.runtime.log") if "slow down" in line]
+    (line,) = [line for line in result.lines("INFO", "scrapy_rep.crawl.runtime.log") if "slow down" in line]
     assert line.startswith("127.0.0.1 asks to slow down (HTTP status 429): it gets no request for 1.0 s")
-    (line,) = [line for line in result.lines("INFO", "scrapy_rep.pacing") if "slow down" in line]
+    (line,) = [line for line in result.lines("INFO", "scrapy_rep.crawl.pacing") if "slow down" in line]
     assert line == "1 host asked to slow down, or failed repeatedly; most often 127.0.0.1 1 time."
 
 
@@ -282,7 +282,7 @@ def test_ours_the_forecast_names_a_site_that_asks_and_a_timeout_ends_the_crawl()
     assert result.reason == "closespider_timeout"
     # On a slow machine one of the 16 requests may wait in the downloader, where the forecast does not see it.
     line = next(
-        line for line in result.lines("INFO", "scrapy_rep.pacing") if re.match(r"So far, 1\d requests", line)
+        line for line in result.lines("INFO", "scrapy_rep.crawl.pacing") if re.match(r"So far, 1\d requests", line)
     )
     assert "127.0.0.1 3" in line
     assert "CLOSESPIDER_TIMEOUT ends the crawl" in line

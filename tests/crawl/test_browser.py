@@ -14,7 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from scrapy_rep import Addon, abort_forbidden
-from scrapy_rep.gate.browser import BrowserGate
+from scrapy_rep.extras.services.browser import BrowserGate
 from tests.support.chromium import CHROMIUM
 from tests.support.crawl import Crawl, crawl, loop_params
 from tests.support.exceptions import exception
@@ -164,7 +164,7 @@ def test_ours_a_page_that_the_project_exempts_passes_and_no_other(
         return True
 
     gate = BrowserGate(crawler_at_rest())
-    monkeypatch.setattr("scrapy_rep.gate.browser.in_reactor_thread", forbids)
+    monkeypatch.setattr("scrapy_rep.extras.services.browser.in_reactor_thread", forbids)
     gate._started(Request(exempt, meta={"playwright": True, "dont_obey_robotstxt": True}))
     assert run(gate(BrowserRequest(navigation, "about:blank"))) is not passes
     gate._ended(Request(exempt))

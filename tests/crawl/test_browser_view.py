@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from scrapy_rep.gate import report
+from scrapy_rep.crawl.gate import report
 from scrapy_rep.protocol.access import without_viewer
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from tests.protocol.any_body import BODIES

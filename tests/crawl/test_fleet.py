@@ -160,7 +160,7 @@ def test_a_worker_that_is_killed_in_its_fetch_holds_others_up_for_seconds(server
 def test_a_worker_that_is_slow_to_fetch_keeps_its_lease(
     server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.robots.refresh._LEASE_LIFE", 1.5)
+    monkeypatch.setattr("scrapy_rep.crawl.robots.refresh._LEASE_LIFE", 1.5)
     left: list[int] = []
 
     def is_renewed() -> bool:

@@ -24,7 +24,7 @@ def site() -> Iterator[Site]:
 
 def forecasts(result: Crawl) -> list[str]:
     assert not result.tracebacks
-    lines = result.lines("INFO", "scrapy_rep.pacing.delay_report")
+    lines = result.lines("INFO", "scrapy_rep.crawl.pacing.delay_report")
     return [line for line in lines if line.startswith("So far")]
 
 

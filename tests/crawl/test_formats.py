@@ -22,14 +22,14 @@ from scrapy.http import Response
 from scrapy_rep import stamp
 from scrapy_rep.census import Capture, rows
 from scrapy_rep.census.row import Row
-from scrapy_rep.pacing.disk_queue import Journal
-from scrapy_rep.policy.meta import META_KEY
+from scrapy_rep.crawl.pacing.disk_queue import Journal
+from scrapy_rep.crawl.policy.meta import META_KEY
+from scrapy_rep.crawl.robots.stores import NullStore
+from scrapy_rep.crawl.robots.stores.codec import SCHEMA, decode_json, encode_json
+from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
+from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores import NullStore
-from scrapy_rep.robots.stores.codec import SCHEMA, decode_json, encode_json
-from scrapy_rep.robots.stores.redis import RedisStore
-from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.tools.audit.logs import Log
 from scrapy_rep.tools.commands import cache
 from scrapy_rep.tools.survey.folder import SurveyFolder

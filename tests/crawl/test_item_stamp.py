@@ -78,7 +78,7 @@ def test_ours_a_class_without_the_field_is_named_once_and_its_items_pass() -> No
     _, result = scrape("/1", "/2", "/3", kinds=["no item", "no data", "frozen", "dict"])
     assert all(len(stamps(result, path)) == 4 for path in ("/1", "/2", "/3"))
     assert result.stats["rep/item/unstamped_count"] == 9
-    lines = result.lines("WARNING", "scrapy_rep.spiders.item_stamp")
+    lines = result.lines("WARNING", "scrapy_rep.extras.pages.item_stamp")
     add = "add the field of REP_ITEM_FIELD to the class: robots"
     assert sorted(line.partition(" (cannot assign")[0] for line in lines) == [
         f"Items of {MODULE}.{name} carry no stamp of robots.txt: {advice}" for name, advice in (

@@ -17,7 +17,7 @@ from tests.support.site import Answer, Site, robots
 RULES = robots("User-agent: *\nDisallow: /private\nDisallow: /cart\n")
 MODULE = "tests.crawl.output_spiders"
 LINKS = f"{MODULE}:Links"
-FILTER = "scrapy_rep.spiders.link_filter"
+FILTER = "scrapy_rep.extras.pages.link_filter"
 OTHER = "127.0.0.2"
 
 

@@ -35,7 +35,7 @@ def site() -> Iterator[Site]:
 def closing(result: Crawl) -> tuple[str, str]:
     """The level and the text of the closing line, the last one that scrapy_rep logs."""
     line = [line for line in result.log if line.name.startswith("scrapy_rep")][-1]
-    assert line.name == "scrapy_rep.gate.losses", line
+    assert line.name == "scrapy_rep.crawl.gate.losses", line
     return line.level, line.message
 
 
@@ -166,7 +166,7 @@ def test_a_robots_txt_that_does_not_come_is_named(site: Site) -> None:
 def test_a_crawl_that_got_everything_has_no_closing_line(queue: dict[str, Any]) -> None:
     _, result = visit("User-agent: *\nDisallow: /shop\n", *PAGES, **MEMORY, **queue)
     assert len(result.pages) == 5
-    assert not [line for line in result.log if line.name == "scrapy_rep.gate.losses"]
+    assert not [line for line in result.log if line.name == "scrapy_rep.crawl.gate.losses"]
     assert "rep/queue/left_count" not in result.stats
 
 

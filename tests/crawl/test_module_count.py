@@ -21,9 +21,9 @@ def test_a_request_passes_few_modules() -> None:
         )
     # On a busy machine the queue looks again at requests that have not started yet. For a moment after a fetch,
     # what bounds its body still listens.
-    looked_again = {"scrapy_rep.runtime.event_loop", "scrapy_rep.robots.request"}
+    looked_again = {"scrapy_rep.crawl.runtime.event_loop", "scrapy_rep.crawl.robots.request"}
     warm, cold = (set(result.stats[f"modules/{kind}"].split()) - looked_again for kind in ("warm", "cold"))
     assert len(result.pages) == 22
-    assert {"scrapy_rep.gate.middleware", "scrapy_rep.protocol.robotstxt"} <= warm < cold
+    assert {"scrapy_rep.crawl.gate.middleware", "scrapy_rep.protocol.robotstxt"} <= warm < cold
     assert len(warm) <= WARM, " ".join(sorted(warm))
     assert len(cold) <= COLD, " ".join(sorted(cold))

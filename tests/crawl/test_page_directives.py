@@ -298,4 +298,4 @@ def test_ours_pages_are_not_kept_in_memory(settings: dict[str, Any]) -> None:
 def test_ours_only_what_a_setting_asks_for_sees_pages(settings: dict[str, Any], enabled: list[str]) -> None:
     result = crawl("data:,x", settings=settings)
     (told,) = [line for line in result.lines("INFO", "scrapy.middleware") if "spider middlewares" in line]
-    assert sorted(re.findall(r"scrapy_rep\.spiders\.\w+\.(\w+)", told)) == enabled
+    assert sorted(re.findall(r"scrapy_rep\.extras\.[\w.]+\.(\w+)", told)) == enabled

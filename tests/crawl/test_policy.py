@@ -278,7 +278,7 @@ def test_ours_with_obeying_off_and_nothing_else_set_there_is_no_stamp() -> None:
     site, result = visit(None, copied, ROBOTSTXT_OBEY=False)
     assert site.paths() == ["/open"]
     assert verdicts(result) == {"open": None}
-    (line,) = result.lines("INFO", "scrapy_rep.gate")
+    (line,) = result.lines("INFO", "scrapy_rep.crawl.gate")
     assert line == "ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl"
 
 

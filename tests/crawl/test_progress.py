@@ -28,7 +28,7 @@ def test_ours_the_last_failed_attempt_is_a_warning_that_counts_them() -> None:
     with Site() as site:
         site.answer("/robots.txt", Answer(503))
         result = crawl(f"{site.origin}/1", settings={"REP_RETRY_DELAY": 0.05, "REP_RETRY_TIMES": 2})
-    (warning,) = result.lines("WARNING", "scrapy_rep.runtime.log")
+    (warning,) = result.lines("WARNING", "scrapy_rep.crawl.runtime.log")
     assert "is unreachable after 3 attempts (HTTP status 503)" in warning
 
 

@@ -34,7 +34,7 @@ def test_ours_a_body_that_a_handler_of_the_project_stops_is_unreachable(loop: st
     result, outcomes = crawl_pages(answer, STOPS, loop=loop)
     assert outcomes == ["unreachable", "unreachable"]
     assert result.stats["rep/request_count"] == 1  # another attempt would end in the same way
-    (warning,) = result.lines("WARNING", "scrapy_rep.runtime.log")
+    (warning,) = result.lines("WARNING", "scrapy_rep.crawl.runtime.log")
     assert "a StopDownload handler of this project cut it off" in warning
 
 

@@ -79,7 +79,7 @@ def test_a_user_agent_of_a_request_decides_for_that_request_and_is_sent() -> Non
 def test_the_product_token_comes_from_the_settings(settings: dict[str, Any]) -> None:
     site, result = visit(RULES, "/page", "/private", **settings)
     assert result.urls == [f"{site.origin}/private"]
-    lines = result.lines("INFO", "scrapy_rep.runtime.product_tokens")
+    lines = result.lines("INFO", "scrapy_rep.crawl.runtime.product_tokens")
     assert len([line for line in lines if "picky" in line.lower()]) == 1
 
 

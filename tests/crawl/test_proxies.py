@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.robots.stores.sqlite_file import SqliteFile
+from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
 from tests.support.answers import ALLOWED, CARRIED, FORBIDDEN, OF_CARRIERS, RULES, UNREACHABLE
 from tests.support.crawl import Crawl, crawl, on_each_download_handler
 from tests.support.site import Answer, Site, robots
@@ -94,7 +94,7 @@ def test_many_requests_through_a_proxy_that_refuses_ask_it_seldom(queue: str) ->
         assert asked(refusing) <= 1 + result.seconds
     assert [failure.reason for failure in result.failures] == ["unreachable"] * 60
     assert result.stats["rep/origin_count"] == 1
-    (line,) = result.lines("WARNING", "scrapy_rep.runtime.log")
+    (line,) = result.lines("WARNING", "scrapy_rep.crawl.runtime.log")
     assert f"robots.txt of {SITE} is unreachable after 1 attempt (the proxy refused: HTTP status 407)" in line
 
 

@@ -8,10 +8,10 @@ from scrapy.settings import Settings
 
 from scrapy_rep.directives.ai import Elements
 from scrapy_rep.directives.page import MAX_FIELDS, combine
+from scrapy_rep.extras.pages.page_directives import links_of, marked_links, same
+from scrapy_rep.extras.pages.reading import content_type_of, html_of, said_by
+from scrapy_rep.extras.pages.reading import read_directives as directives_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.spiders.page_directives import links_of, marked_links, same
-from scrapy_rep.spiders.reading import content_type_of, html_of, said_by
-from scrapy_rep.spiders.reading import read_directives as directives_of
 from tests.directives.cases import CASES, Case
 
 # Case 47 asks for elements in the head alone: we read them anywhere, as Google does.

@@ -71,7 +71,7 @@ def test_robots_parsed_is_sent_once_per_origin_before_the_waiters_go_on(loop: st
 def test_of_messages_per_origin_ten_are_shown_and_then_one_sum() -> None:
     addresses = [f"127.0.4.{number}" for number in range(1, 14)]
     _, result = visit(Answer(503), *(f"//{address}/" for address in addresses), addresses=addresses, **OURS)
-    *shown, total = result.lines("WARNING", "scrapy_rep.runtime.log")
+    *shown, total = result.lines("WARNING", "scrapy_rep.crawl.runtime.log")
     assert len(shown) == 10
     told = "is unreachable after 1 attempt (HTTP status 503): its pages are forbidden"
     assert all(told in line for line in shown)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.robots.stores.sqlite_file import SqliteFile
+from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
 from tests.support.crawl import crawl, on_each_download_handler
 from tests.support.site import Site, robots
 

@@ -15,8 +15,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2] / "scrapy_rep"
 ROOMS = [
-    "protocol", "directives", "decoders", "clock", "exceptions", "signals", "settings", "runtime", "policy",
-    "robots", "pacing", "gate", "spiders", "tools.files", "tools.processes", "tools.crawlers",
+    "protocol", "directives", "decoders", "clock", "exceptions", "signals", "settings", "crawl",
+    "tools.files", "tools.processes", "tools.crawlers",
     "tools.profiles", "tools.lint", "census", "tools", "contracts", "testing", "addon",
 ]  # fmt: skip
 """From the lowest to the highest; whatever lies in a room has its rank, a part of a room its own if it has one."""
@@ -67,7 +67,7 @@ def ours(name: str) -> set[str]:
 
 
 def room(name: str) -> str:
-    parts = name.split(".")[1:3]
+    parts = ["crawl" if part == "extras" else part for part in name.split(".")[1:3]]
     return ".".join(parts) if ".".join(parts) in ROOMS else parts[0]
 
 
@@ -123,7 +123,7 @@ def test_ours_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_ours_all_go_by_one_clock_but_what_asks_that_of_scrapy_and_what_sleeps_in_a_thread() -> None:
-    others = {"scrapy_rep.runtime.scrapy_internals", "scrapy_rep.gate.audit_log"}
+    others = {"scrapy_rep.crawl.runtime.scrapy_internals", "scrapy_rep.extras.audit.audit_log"}
     assert {name for name in MODULES if "time" in imports(name)} == {"scrapy_rep.clock", *others}
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import scrapy_rep
-from scrapy_rep.runtime import OLDEST_SCRAPY
+from scrapy_rep.crawl.runtime import OLDEST_SCRAPY
 from tests.support.markdown import ROOT
 
 NOT_MEASURED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
@@ -36,7 +36,7 @@ scrapy.__version__ = "2.13.4"
 
 
 @pytest.mark.parametrize(
-    "statement", ["import scrapy_rep.gate.middleware", "from scrapy_rep import RepMiddleware"]
+    "statement", ["import scrapy_rep.crawl.gate.middleware", "from scrapy_rep import RepMiddleware"]
 )
 def test_an_older_scrapy_is_told_which_one_is_supported(statement: str) -> None:
     command = [sys.executable, "-c", OLDER + statement]

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import scrapy_rep
-from scrapy_rep.gate.audit_log import VERSION
-from scrapy_rep.policy.meta import BLANK
-from scrapy_rep.robots.stores.codec import SCHEMA
+from scrapy_rep.crawl.policy.meta import BLANK
+from scrapy_rep.crawl.robots.stores.codec import SCHEMA
+from scrapy_rep.extras.audit.audit_log import VERSION
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.sarif import sarif_document
 from scrapy_rep.tools.watch.copies import FORMAT

@@ -16,9 +16,10 @@ import pytest
 from scrapy_rep import RepRobotParser
 from scrapy_rep.census import Capture, Row, rows
 from scrapy_rep.census.row import to_json
+from scrapy_rep.crawl.pacing.requested_delays import requested_delay
+from scrapy_rep.crawl.robots.robots import Robots
+from scrapy_rep.crawl.sitemaps.site_files import sitemaps_of
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.gate.site_files import sitemaps_of
-from scrapy_rep.pacing.requested_delays import requested_delay
 from scrapy_rep.protocol import (
     DIALECTS,
     ENGINE,
@@ -33,7 +34,6 @@ from scrapy_rep.protocol import (
 )
 from scrapy_rep.protocol.dialects import GEOPORTAL_FIRST, YANDEX
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.robots import Robots
 from scrapy_rep.tools.bulk.sources import Known
 from scrapy_rep.tools.bulk.verdicts import decide
 from scrapy_rep.tools.difference import Difference

@@ -19,13 +19,13 @@ from scrapy_rep import signals
 from scrapy_rep.census import COLUMNS, LONG
 from scrapy_rep.census.row import ColumnType
 from scrapy_rep.contracts import CONTRACTS
-from scrapy_rep.gate.audit import CLOSE_REASON as AUDIT_FAILED
-from scrapy_rep.gate.audit_log import VERSION
-from scrapy_rep.policy.exceptions import KEYS
-from scrapy_rep.policy.meta import BLANK
+from scrapy_rep.crawl.policy.exceptions import KEYS
+from scrapy_rep.crawl.policy.meta import BLANK
+from scrapy_rep.crawl.robots.stores import codec
+from scrapy_rep.extras.audit.audit import CLOSE_REASON as AUDIT_FAILED
+from scrapy_rep.extras.audit.audit_log import VERSION
+from scrapy_rep.extras.fleet.redis_connection import CLOSE_REASON as REDIS_UNAVAILABLE
 from scrapy_rep.protocol import DIALECTS
-from scrapy_rep.robots.stores import codec
-from scrapy_rep.robots.stores.redis_connection import CLOSE_REASON as REDIS_UNAVAILABLE
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.testing.plugin import MARKER, OPTION
 from scrapy_rep.tools.commands import FAILED, FOUND, OK, SUB_COMMANDS, module_of

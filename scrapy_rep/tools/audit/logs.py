@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from scrapy_rep.gate.audit_log import NO_LINE, VERSION
+from scrapy_rep.extras.audit.audit_log import NO_LINE, VERSION
 from scrapy_rep.tools.files import open_file
 
 from .bounded import Bodies, Fields

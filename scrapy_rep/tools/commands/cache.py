@@ -18,12 +18,12 @@ from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.stores import Store, store_of
 from scrapy_rep.directives.ai import PATHS, SiteFile
+from scrapy_rep.extras.ai.files import license_at
 from scrapy_rep.protocol import Kind, Origin, parse
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.files import license_at
-from scrapy_rep.robots.stores import Store, store_of
 from scrapy_rep.settings import NOT_SHARED
 from scrapy_rep.tools.answers import time_fact
 

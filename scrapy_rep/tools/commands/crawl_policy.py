@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request
 
+from scrapy_rep.crawl.gate.middleware import RepMiddleware
+from scrapy_rep.crawl.policy.meta import META_KEY
+from scrapy_rep.crawl.policy.policy import ASKING, Decision, Mode, Outcome, Policy, forbidden_for
+from scrapy_rep.crawl.runtime.log import describe
+from scrapy_rep.crawl.sitemaps.site_files import AiSignals
 from scrapy_rep.directives.vocabulary import Answer, first_refusal, reserved_from
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
-from scrapy_rep.gate.middleware import RepMiddleware
-from scrapy_rep.gate.site_files import AiSignals
-from scrapy_rep.policy.meta import META_KEY
-from scrapy_rep.policy.policy import ASKING, Decision, Mode, Outcome, Policy, forbidden_for
 from scrapy_rep.protocol import Reason, Verdict
 from scrapy_rep.protocol.display import shown
-from scrapy_rep.runtime.log import describe
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import decision_text, until
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+    from scrapy_rep.crawl.policy.exceptions import PolicyException
+    from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.directives.vocabulary import Category
-    from scrapy_rep.policy.exceptions import PolicyException
-    from scrapy_rep.robots.robots import Robots
 
     from .sites import Said
 

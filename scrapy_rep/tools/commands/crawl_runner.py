@@ -17,12 +17,12 @@ from scrapy.settings import default_settings
 from scrapy.spiderloader import get_spider_loader
 from twisted.internet.defer import CancelledError, Deferred
 
+from scrapy_rep.crawl.gate.extension import RepExtension
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.robots.stores.sqlite import path_of_store
+from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.gate.extension import RepExtension
 from scrapy_rep.protocol.display import perhaps
-from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.stores.sqlite import path_of_store
-from scrapy_rep.runtime.log import describe
 from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:

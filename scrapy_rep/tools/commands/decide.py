@@ -121,7 +121,7 @@ def _decider(
 def _store_of(parsed: RepSettings, settings: BaseSettings) -> Path | BaseSettings:
     if parsed.redis_url or parsed.store not in {"sqlite", "memory"}:
         return settings
-    from scrapy_rep.robots.stores.sqlite import path_of_store  # noqa: PLC0415  # loads Scrapy, which files do not need
+    from scrapy_rep.crawl.robots.stores.sqlite import path_of_store  # noqa: PLC0415  # loads Scrapy, which files do not need
 
     path = path_of_store(parsed) if parsed.store == "sqlite" else None
     if path is None or not path.exists():

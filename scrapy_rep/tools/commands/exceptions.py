@@ -14,8 +14,8 @@ from argparse import ArgumentParser, Namespace
 from typing import IO, TYPE_CHECKING
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.policy.policy import exceptions_of
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.policy.policy import exceptions_of
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.settings import RepSettings
 
@@ -26,7 +26,7 @@ from .terminal import paint
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.policy.exceptions import PolicyException
+    from scrapy_rep.crawl.policy.exceptions import PolicyException
 
 
 def add_arguments(parser: ArgumentParser) -> None:

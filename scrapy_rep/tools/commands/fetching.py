@@ -20,20 +20,20 @@ from scrapy.utils.misc import load_object
 from twisted.internet.defer import DeferredList, FirstError
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.gate.extension import RepExtension
+from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.log import describe
+from scrapy_rep.crawl.runtime.scrapy_internals import Engine
+from scrapy_rep.crawl.sitemaps import site_files
 from scrapy_rep.directives.sitemap import Sitemap
 from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
-from scrapy_rep.gate import site_files
-from scrapy_rep.gate.extension import RepExtension
-from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.pacing.limiter import RateLimiterAwayError
-from scrapy_rep.pacing.permits import Permits
+from scrapy_rep.extras.ai.files import needed_files
+from scrapy_rep.extras.fleet.limiter import RateLimiterAwayError
+from scrapy_rep.extras.fleet.permits import Permits
 from scrapy_rep.protocol.display import shown
-from scrapy_rep.robots.files import needed_files
-from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.runtime.crawl import Crawl
-from scrapy_rep.runtime.log import describe
-from scrapy_rep.runtime.scrapy_internals import Engine
 
 from .crawl_runner import run_in_crawl
 
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+    from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.directives.vocabulary import Statement
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
-    from scrapy_rep.robots.robots import Robots
     from scrapy_rep.settings import RepSettings
 
 MOST_SITEMAPS: Final = 1_000

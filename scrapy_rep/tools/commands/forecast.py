@@ -22,9 +22,9 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.stores.sqlite import path_of_store
+from scrapy_rep.crawl.runtime.product_tokens import tokens_of
 from scrapy_rep.protocol.display import duration, iso_time, number_of, shown
-from scrapy_rep.robots.stores.sqlite import path_of_store
-from scrapy_rep.runtime.product_tokens import tokens_of
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import delay_text, hold_text, time_text
 from scrapy_rep.tools.forecast import Fleet, Forecast, OriginForecast, seconds_of, side_by_side
@@ -37,8 +37,8 @@ from .terminal import Progress, paint, print_error
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.policy.policy import Decision
-    from scrapy_rep.robots.robots import Robots
+    from scrapy_rep.crawl.policy.policy import Decision
+    from scrapy_rep.crawl.robots.robots import Robots
 
     from .fetching import Fetcher
 

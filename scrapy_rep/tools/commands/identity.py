@@ -21,15 +21,15 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import to_unicode
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.gate.middleware import RepMiddleware
+from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.policy.policy import Mode, Policy
+from scrapy_rep.crawl.runtime.product_tokens import header_of, tokens_of
 from scrapy_rep.directives.html import MAX_SIZE, Page
-from scrapy_rep.gate.middleware import RepMiddleware
-from scrapy_rep.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.policy.policy import Mode, Policy
+from scrapy_rep.extras.pages.page_directives import PageDirectivesMiddleware
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import shown
-from scrapy_rep.runtime.product_tokens import header_of, tokens_of
 from scrapy_rep.settings import RepSettings, Unreachable, asks_robots
-from scrapy_rep.spiders.page_directives import PageDirectivesMiddleware
 from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.resources import Found, PageResponse, check
 

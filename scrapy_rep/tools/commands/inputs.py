@@ -119,7 +119,7 @@ def crawlers_of(given: Sequence[str] | None, settings: BaseSettings | None) -> l
     Raises `InputError` and `InvalidSettingError`.
     """
     if given is None and settings is not None:
-        from scrapy_rep.runtime.product_tokens import tokens_of  # noqa: PLC0415  # loads Scrapy
+        from scrapy_rep.crawl.runtime.product_tokens import tokens_of  # noqa: PLC0415  # loads Scrapy
 
         return [tokens_of(settings)]
     return [(token,) for token in dict.fromkeys(map(token_of, given or "*"))]

@@ -12,12 +12,12 @@ from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.gate.site_files import sitemaps_of
-from scrapy_rep.pacing.requested_delays import DelayLimits, requested_delay
+from scrapy_rep.crawl.pacing.requested_delays import DelayLimits, requested_delay
+from scrapy_rep.crawl.sitemaps.site_files import sitemaps_of
+from scrapy_rep.crawl.sitemaps.sitemaps import MAX_NESTING
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import duration, number_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.spiders.sitemaps import MAX_NESTING
 from scrapy_rep.tools.forecast import OriginForecast, Pace
 
 from .inputs import with_scheme
@@ -25,8 +25,8 @@ from .inputs import with_scheme
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.policy.policy import Decision
-    from scrapy_rep.robots.robots import Robots
+    from scrapy_rep.crawl.policy.policy import Decision
+    from scrapy_rep.crawl.robots.robots import Robots
 
     from .fetching import Fetched, Fetcher
     from .terminal import Progress

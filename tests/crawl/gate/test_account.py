@@ -9,11 +9,11 @@ from scrapy import Request
 
 from scrapy_rep import RepExtension
 from scrapy_rep.clock import clock
-from scrapy_rep.gate.account import Account
+from scrapy_rep.crawl.gate.account import Account
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.robots.robots import Robots
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.robots import Robots
 from tests.support.in_process import crawler_at_rest
 
 SITE = "https://a.example"

@@ -16,8 +16,8 @@ from time import monotonic, sleep
 
 import pytest
 
-from scrapy_rep.gate import audit_log
-from scrapy_rep.gate.audit_log import AuditLog
+from scrapy_rep.extras.audit import audit_log
+from scrapy_rep.extras.audit.audit_log import AuditLog
 from scrapy_rep.tools.audit.logs import read_events
 
 
@@ -72,7 +72,7 @@ def test_ours_a_log_that_was_edited_shows_it(tmp_path: Path, edit: object, at: i
 def test_ours_a_killed_process_tears_the_last_line_at_most(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     code = (
-        "from pathlib import Path; from scrapy_rep.gate.audit_log import AuditLog; import sys\n"
+        "from pathlib import Path; from scrapy_rep.extras.audit.audit_log import AuditLog; import sys\n"
         "log = AuditLog(Path(sys.argv[1]))\nwhile True: log.add('decision', url='x' * 1000)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(path)]) as process:

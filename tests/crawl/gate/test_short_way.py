@@ -11,12 +11,12 @@ from scrapy.crawler import Crawler
 
 from scrapy_rep import RepExtension, RepMiddleware
 from scrapy_rep.clock import clock
-from scrapy_rep.policy.meta import BLANK, META_KEY, stamp_of
-from scrapy_rep.policy.policy import Decision, Mode, Outcome
+from scrapy_rep.crawl.policy.meta import BLANK, META_KEY, stamp_of
+from scrapy_rep.crawl.policy.policy import Decision, Mode, Outcome
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.robots.robots import Robots
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.robots import Robots
 from tests.support.exceptions import exception
 from tests.support.in_process import crawler_at_rest
 

@@ -7,10 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_rep import RepRobotParser
-from scrapy_rep.gate.site_files import Sitemaps, sitemaps_of
+from scrapy_rep.crawl.robots.robots import Robots
+from scrapy_rep.crawl.sitemaps.site_files import Sitemaps, sitemaps_of
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.robots import Robots
 
 
 def named(*values: str, access: Access = Access.SUCCESSFUL) -> Sitemaps:

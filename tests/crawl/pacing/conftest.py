@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from scrapy_rep.pacing.limiter import RateLimiter
-from scrapy_rep.pacing.limiters import RedisRateLimiter, SqliteRateLimiter
-from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection
+from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection
+from scrapy_rep.extras.fleet.limiter import RateLimiter
+from scrapy_rep.extras.fleet.limiters import RedisRateLimiter, SqliteRateLimiter
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.simulation import Simulation
 

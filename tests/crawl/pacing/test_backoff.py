@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from scrapy.http import Response
 
-from scrapy_rep.pacing.backoff import QUIET, Plea, SiteBackoff, seconds_asked
-from scrapy_rep.pacing.limiter import Hold
+from scrapy_rep.extras.backoff.site_backoff import QUIET, Plea, SiteBackoff, seconds_asked
+from scrapy_rep.extras.fleet.limiter import Hold
 from tests.support.simulation import Simulation
 
 MOST = 300.0

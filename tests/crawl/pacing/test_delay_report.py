@@ -6,10 +6,10 @@ import logging
 
 import pytest
 
-from scrapy_rep.pacing.delay_report import DelayReport
-from scrapy_rep.pacing.requested_delays import Delay
+from scrapy_rep.crawl.pacing.delay_report import DelayReport
+from scrapy_rep.crawl.pacing.requested_delays import Delay
+from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.protocol import Origin
-from scrapy_rep.runtime.crawl import Crawl
 from tests.support.in_process import crawler_at_rest
 
 

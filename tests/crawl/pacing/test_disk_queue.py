@@ -14,8 +14,8 @@ from scrapy.squeues import PickleFifoDiskQueue, PickleLifoDiskQueue
 from scrapy.utils.spider import DefaultSpider
 
 from scrapy_rep import InvalidSettingError, RecoverableFifoDiskQueue, RecoverableLifoDiskQueue, RepPriorityQueue
-from scrapy_rep.pacing.disk_queue import Journal
-from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.crawl.pacing.disk_queue import Journal
+from scrapy_rep.crawl.runtime.crawl import Crawl
 from tests.support.in_process import crawler_at_rest
 
 Kind = type[RecoverableLifoDiskQueue]
@@ -207,7 +207,7 @@ def test_a_job_goes_on_after_starts_that_ended_at_any_step(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"scrapy_rep.pacing.disk_queue.{at}" if at == "mmap" else at, fail)
+        patch.setattr(f"scrapy_rep.crawl.pacing.disk_queue.{at}" if at == "mmap" else at, fail)
         for _ in range(2):
             with pytest.raises(type(error)):
                 queue_in(tmp_path, left)
@@ -246,7 +246,7 @@ def test_a_request_that_cannot_be_stored_or_read_changes_nothing_else(
         queue.push(request(8).replace(callback=lambda _: None))
     assert len(queue) == 5
     with monkeypatch.context() as patch:
-        patch.setattr("scrapy_rep.pacing.disk_queue.request_from_dict", lambda *_, **__: 1 // 0)
+        patch.setattr("scrapy_rep.crawl.pacing.disk_queue.request_from_dict", lambda *_, **__: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             queue.pop()
     assert len(numbers(queue)) == 4

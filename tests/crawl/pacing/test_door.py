@@ -11,8 +11,8 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 
 from scrapy_rep import RepMiddleware
-from scrapy_rep.pacing.door import Door, SentBack
-from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.crawl.pacing.door import Door, SentBack
+from scrapy_rep.crawl.runtime.crawl import Crawl
 from tests.support.in_process import crawler_at_rest
 from tests.support.simulation import Simulation
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.pacing.download_slots import SlotStates, Waits
-from scrapy_rep.pacing.slots import SlotState
+from scrapy_rep.crawl.pacing.download_slots import SlotStates, Waits
+from scrapy_rep.crawl.pacing.slots import SlotState
 from scrapy_rep.protocol import Origin
 from tests.support.simulation import Simulation
 

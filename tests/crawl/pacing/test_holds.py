@@ -13,11 +13,11 @@ import pytest
 from redis import Redis
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing import limiters
-from scrapy_rep.pacing.limiter import Hold, RateLimiter
-from scrapy_rep.pacing.limiters import RedisRateLimiter, SqliteRateLimiter
-from scrapy_rep.robots.stores import sqlite_connection
-from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection
+from scrapy_rep.crawl.robots.stores import sqlite_connection
+from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection
+from scrapy_rep.extras.fleet import limiters
+from scrapy_rep.extras.fleet.limiter import Hold, RateLimiter
+from scrapy_rep.extras.fleet.limiters import RedisRateLimiter, SqliteRateLimiter
 from tests.support.direct_connection import DirectConnection, at_once
 
 T = TypeVar("T")

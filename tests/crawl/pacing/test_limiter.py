@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrapy_rep.pacing.permit_queue import LEAD, LONGEST_HOLD
+from scrapy_rep.extras.fleet.permit_queue import LEAD, LONGEST_HOLD
 from tests.support.properties import fewer
 from tests.support.simulation import Simulation
 

@@ -13,10 +13,10 @@ import pytest
 from scrapy.statscollectors import StatsCollector
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing.limiter import Permit, RateLimiterAwayError
-from scrapy_rep.pacing.permit_queue import LEAD
-from scrapy_rep.pacing.permits import Permits
-from scrapy_rep.pacing.slots import Site
+from scrapy_rep.crawl.pacing.slots import Site
+from scrapy_rep.extras.fleet.limiter import Permit, RateLimiterAwayError
+from scrapy_rep.extras.fleet.permit_queue import LEAD
+from scrapy_rep.extras.fleet.permits import Permits
 from scrapy_rep.protocol import Origin
 from tests.support.in_process import crawler_at_rest, in_the_loop, settle
 from tests.support.simulation import Simulation
@@ -33,7 +33,7 @@ def _waiting_takes_no_time(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -
     async def sleep(seconds: float) -> None:
         await asyncio.sleep(0)
 
-    monkeypatch.setattr("scrapy_rep.pacing.permits.sleep", sleep)
+    monkeypatch.setattr("scrapy_rep.extras.fleet.permits.sleep", sleep)
 
 
 class Engine:

@@ -11,10 +11,10 @@ from scrapy import Request
 from scrapy.statscollectors import StatsCollector
 
 from scrapy_rep.clock import clock
-from scrapy_rep.pacing import prefetch
-from scrapy_rep.pacing.prefetch import Prefetcher
-from scrapy_rep.robots.origins import Origins
-from scrapy_rep.runtime.event_loop import Timer
+from scrapy_rep.crawl.pacing import prefetch
+from scrapy_rep.crawl.pacing.prefetch import Prefetcher
+from scrapy_rep.crawl.robots.origins import Origins
+from scrapy_rep.crawl.runtime.event_loop import Timer
 from tests.support.in_process import crawler_at_rest
 from tests.support.simulation import Simulation
 

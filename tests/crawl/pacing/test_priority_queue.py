@@ -14,9 +14,9 @@ from scrapy.settings import default_settings
 from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue, PickleLifoDiskQueue
 
 from scrapy_rep import RepExtension
-from scrapy_rep.pacing.priority_queue import RepPriorityQueue, _folder
+from scrapy_rep.crawl.pacing.priority_queue import RepPriorityQueue, _folder
+from scrapy_rep.crawl.runtime import scrapy_internals
 from scrapy_rep.protocol import Origin
-from scrapy_rep.runtime import scrapy_internals
 from tests.support.in_process import crawler_at_rest, in_the_loop
 from tests.support.simulation import Simulation
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from scrapy_rep.pacing.limiter import RateLimiterAwayError
-from scrapy_rep.pacing.limiters import RedisRateLimiter
-from scrapy_rep.robots.stores.redis_connection import RedisAwayError
+from scrapy_rep.extras.fleet.limiter import RateLimiterAwayError
+from scrapy_rep.extras.fleet.limiters import RedisRateLimiter
+from scrapy_rep.extras.fleet.redis_connection import RedisAwayError
 from tests.support.direct_connection import DirectConnection, at_once
 
 from .conftest import DELAY, KEY, Permit, Worker

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.pacing.requested_delays import requested_delay
+from scrapy_rep.crawl.pacing.requested_delays import requested_delay
+from scrapy_rep.crawl.robots.parser import RepRobotParser
 from scrapy_rep.protocol import DIALECTS, GOOGLE, Dialect
-from scrapy_rep.robots.parser import RepRobotParser
 
 
 def asked(text: str, *tokens: str, dialect: Dialect = GOOGLE) -> tuple[float, int] | None:

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from scrapy_rep.pacing.backoff import SiteBackoff
-from scrapy_rep.pacing.slots import Site, SlotState, with_margin
+from scrapy_rep.crawl.pacing.slots import Site, SlotState, with_margin
+from scrapy_rep.extras.backoff.site_backoff import SiteBackoff
 from scrapy_rep.protocol import Origin
 from tests.support.in_process import in_the_loop, settle
 from tests.support.simulation import Simulation

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.pacing.limiter import RateLimiterAwayError
-from scrapy_rep.pacing.limiters import SqliteRateLimiter
-from scrapy_rep.robots.stores import sqlite_connection
-from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
+from scrapy_rep.crawl.robots.stores import sqlite_connection
+from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
+from scrapy_rep.extras.fleet.limiter import RateLimiterAwayError
+from scrapy_rep.extras.fleet.limiters import SqliteRateLimiter
 from tests.support.crawl import PROCESSES
 from tests.support.direct_connection import at_once
 
@@ -110,7 +110,7 @@ def locked(
     path: Path, sqlite_workers: list[Worker], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[sqlite3.Connection]:
     """Another process holds the file of the workers."""
-    monkeypatch.setattr("scrapy_rep.robots.stores.sqlite_file._WRITE_TIMEOUT", 0.0)
+    monkeypatch.setattr("scrapy_rep.crawl.robots.stores.sqlite_file._WRITE_TIMEOUT", 0.0)
     sqlite_workers[0].ask()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")

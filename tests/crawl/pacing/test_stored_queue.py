@@ -11,7 +11,7 @@ from scrapy import Request
 from scrapy.squeues import FifoMemoryQueue, LifoMemoryQueue, PickleFifoDiskQueue, PickleLifoDiskQueue
 from scrapy.utils.misc import build_from_crawler
 
-from scrapy_rep.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
+from scrapy_rep.crawl.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
 from tests.support.in_process import crawler_at_rest
 
 CRAWLER = crawler_at_rest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrapy_rep.policy.policy import Mode, Modes
+from scrapy_rep.crawl.policy.policy import Mode, Modes
 from scrapy_rep.protocol import Origin
 
 MODES = Modes(

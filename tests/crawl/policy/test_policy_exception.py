@@ -12,9 +12,14 @@ from typing import Any
 import pytest
 from scrapy.exceptions import ScrapyDeprecationWarning
 
+from scrapy_rep.crawl.policy.exceptions import (
+    ExceptionIndex,
+    PolicyException,
+    read_exceptions,
+    read_exceptions_file,
+)
+from scrapy_rep.crawl.policy.policy import exceptions_of
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.policy.exceptions import ExceptionIndex, PolicyException, read_exceptions, read_exceptions_file
-from scrapy_rep.policy.policy import exceptions_of
 from scrapy_rep.protocol import Reason
 from scrapy_rep.settings import RepSettings
 
@@ -134,7 +139,7 @@ def test_ours_python_3_10_reads_them_by_tomli(tmp_path: Path) -> None:
     path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n')
     code = (
         "import sys; sys.modules['tomllib'] = None\n"
-        "from scrapy_rep.policy.exceptions import read_exceptions_file\n"
+        "from scrapy_rep.crawl.policy.exceptions import read_exceptions_file\n"
         "print(read_exceptions_file(sys.argv[1])[0]['url'], 'tomli' in sys.modules)"
     )
     printed = subprocess.check_output([sys.executable, "-c", code, path], text=True)

@@ -11,15 +11,15 @@ import pytest
 from scrapy import Request
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.fetch import FetchResult
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.robots.robots import KeptFile, Robots
+from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.directives.ai import SiteFile
 from scrapy_rep.directives.rsl import RslFile
+from scrapy_rep.extras.ai.files import SiteFiles, license_at
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
-from scrapy_rep.robots.fetch import FetchResult
-from scrapy_rep.robots.files import SiteFiles, license_at
-from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.robots import KeptFile, Robots
-from scrapy_rep.runtime.crawl import Crawl
 from tests.support.in_process import crawler_at_rest, run
 from tests.support.memory import octets_kept
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.origins import Origins, SingleFlight
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.robots.robots import Robots
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.origins import Origins, SingleFlight
-from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.robots import Robots
 from tests.support.in_process import run
 from tests.support.memory import octets_kept
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
+from scrapy_rep.crawl.robots.fetch import FetchResult
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.robots.robots import Robots
+from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.fetch import FetchResult
-from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.registry import Registry
-from scrapy_rep.robots.robots import Robots
-from scrapy_rep.runtime.crawl import Crawl
 from tests.support.in_process import crawler_at_rest
 
 NOW = 1_800_000_000.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scrapy import Request
 
-from scrapy_rep.robots.request import robots_request
+from scrapy_rep.crawl.robots.request import robots_request
 from scrapy_rep.settings import RepSettings
 
 

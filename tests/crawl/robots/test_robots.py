@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.robots.robots import Robots
 from scrapy_rep.protocol import ENGINE, Access, Kind, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.protocol.records import kind_of
-from scrapy_rep.robots.parser import RepRobotParser
-from scrapy_rep.robots.robots import Robots
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 from tests.support.memory import octets_kept
 

@@ -9,8 +9,8 @@ import pytest
 from scrapy.crawler import Crawler
 
 from scrapy_rep import InvalidSettingError
-from scrapy_rep.robots.registry import Registry
-from scrapy_rep.runtime.crawl import Crawl
+from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.runtime.crawl import Crawl
 from tests.support.in_process import Quiet, crawler_at_rest
 
 

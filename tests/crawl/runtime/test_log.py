@@ -8,8 +8,8 @@ import pytest
 from scrapy import signals
 from scrapy.utils.test import get_crawler
 
-from scrapy_rep.runtime.crawl import Crawl
-from scrapy_rep.runtime.log import Line
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.log import Line
 
 
 def messages(count: int, caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from scrapy_rep.runtime.event_loop import CLOSING_CHECK, Closing, Pauses
+from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK, Closing, Pauses
 from tests.support.in_process import in_the_loop, settle
 from tests.support.simulation import Simulation
 

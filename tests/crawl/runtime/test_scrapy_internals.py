@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import scrapy_rep
-from scrapy_rep.runtime import scrapy_internals
-from scrapy_rep.runtime.scrapy_internals import TOUCHES, Engine
+from scrapy_rep.crawl.runtime import scrapy_internals
+from scrapy_rep.crawl.runtime.scrapy_internals import TOUCHES, Engine
 
 PACKAGE = Path(scrapy_rep.__file__).parent
 HOME = Path(scrapy_internals.__file__)

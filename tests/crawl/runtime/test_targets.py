@@ -8,7 +8,7 @@ import pytest
 from scrapy import Request
 
 from scrapy_rep import TargetUrlError
-from scrapy_rep.runtime.targets import Targets
+from scrapy_rep.crawl.runtime.targets import Targets
 
 API = Targets({"api.example": "url"})
 PLAIN = Targets()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.runtime.event_loop import Timer
+from scrapy_rep.crawl.runtime.event_loop import Timer
 from tests.support.simulation import Simulation
 
 
@@ -63,7 +63,7 @@ def test_a_call_that_is_due_again_at_once_lets_the_loop_run_before(
         timer.call_after(1e-7, again)
 
     monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", lambda: float(next(ticks)))
-    monkeypatch.setattr("scrapy_rep.runtime.event_loop.call_later", call_later)
+    monkeypatch.setattr("scrapy_rep.crawl.runtime.event_loop.call_later", call_later)
     timer.call_after(1, again)
     for fire in islice(turns, 3):
         fire()

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from scrapy_rep.crawl.runtime.wire import respells, spellings
 from scrapy_rep.protocol.origin import Origin
 from scrapy_rep.protocol.path_pattern import path_of
-from scrapy_rep.runtime.wire import respells, spellings
 from tests.support.crawl import crawl
 from tests.support.site import Site
 
@@ -234,8 +234,9 @@ def test_a_server_receives_nothing_else(name: str, loop: str) -> None:
 
 @pytest.mark.parametrize("library", ["yarl", "httpx", "httpx2", "twisted.internet.reactor", "twisted.web.client"])
 def test_no_library_is_imported_before_it_is_needed(library: str) -> None:
-    code = "import sys, scrapy_rep.runtime.wire as w; w.spellings('http://h/.', w); sys.exit({!r} in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code.format(library)], check=False).returncode == 0
+    code = "import sys, scrapy_rep.crawl.runtime.wire as w; w.spellings('http://h/.', w)"
+    code += f"; sys.exit({library!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 LONG: dict[str, Callable[[int], str]] = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.gate.audit_log import AuditLog
+from scrapy_rep.extras.audit.audit_log import AuditLog
 from scrapy_rep.tools.audit import logs
 from scrapy_rep.tools.audit.logs import Log
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.policy.policy import Outcome
+from scrapy_rep.crawl.policy.policy import Outcome
 from scrapy_rep.tools.audit import bounded, logs
 from scrapy_rep.tools.audit.bounded import Fields
 from scrapy_rep.tools.audit.logs import Log

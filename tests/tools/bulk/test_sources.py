@@ -10,9 +10,9 @@ from time import time
 import pytest
 
 from scrapy_rep.census import Row
+from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.tools.bulk.sources import Known, Missing, SourceError, open_source
 from scrapy_rep.tools.survey.folder import SurveyFolder
 

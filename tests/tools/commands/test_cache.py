@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.crawl.robots.stores import NullStore
+from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.directives.ai import SiteFile
+from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores import NullStore
-from scrapy_rep.robots.stores.redis import RedisStore
-from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.tools.commands import cache
 from tests.support.command import command_here, robots_command
 from tests.support.direct_connection import DirectConnection, at_once

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
+from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.exceptions import FetchError, InvalidSettingError
 from scrapy_rep.protocol import Origin
-from scrapy_rep.runtime.log import describe
 from scrapy_rep.tools.commands.crawl_runner import crawl_settings
 from scrapy_rep.tools.commands.fetching import Fetched, fetch_each
 from tests.support.command_here import crawls_here

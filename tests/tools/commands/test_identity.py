@@ -254,7 +254,7 @@ def test_what_a_setting_switches_off_is_missing(
 
 
 def test_without_its_extension_neither_crawl_delay_nor_back_off_is_kept() -> None:
-    row = checked("--offline", EXTENSIONS={"scrapy_rep.pacing.crawl_delay.CrawlDelay": None})[1]["rate"]
+    row = checked("--offline", EXTENSIONS={"scrapy_rep.crawl.pacing.crawl_delay.CrawlDelay": None})[1]["rate"]
     assert (row["found"], row["change"]) == ("Crawl-delay is not kept; there is no back-off", ADDED)
 
 

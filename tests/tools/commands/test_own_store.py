@@ -12,10 +12,10 @@ import pytest
 from scrapy.crawler import Crawler
 from typing_extensions import Self
 
+from scrapy_rep.crawl.robots.stores import NullStore
+from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores import NullStore
-from scrapy_rep.robots.stores.redis import RedisStore
 from scrapy_rep.tools.bulk import lines as bulk_lines
 from scrapy_rep.tools.commands import cache, decide
 from tests.crawl.robots.stores.test_claim import OwnStore

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.crawl.robots.stores import NullStore, claim
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores import NullStore, claim
 from tests.support.in_process import run
 
 from .test_sqlite_file import ENTRY, ORIGIN

@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores.codec import (
+from scrapy_rep.crawl.robots.stores.codec import (
     FACTS,
     MAX_BODY,
     SCHEMA,
@@ -25,6 +23,8 @@ from scrapy_rep.robots.stores.codec import (
     encode_body,
     encode_json,
 )
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.freshness import Entry
 
 from .test_sqlite_file import ENTRY, ORIGIN
 

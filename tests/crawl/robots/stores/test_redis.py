@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from scrapy_rep.crawl.robots.stores import NullStore
+from scrapy_rep.extras.fleet.redis_connection import RedisAwayError, RedisConnection
+from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores import NullStore
-from scrapy_rep.robots.stores.redis import RedisStore
-from scrapy_rep.robots.stores.redis_connection import RedisAwayError, RedisConnection
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.in_process import crawler_at_rest
 from tests.support.redis_server import RedisServer
@@ -185,7 +185,7 @@ def test_when_redis_is_back_others_may_not_know_it_for_a_while(
     async def here(function: Any) -> Any:
         return function()
 
-    monkeypatch.setattr("scrapy_rep.robots.stores.redis_connection.in_thread", here)
+    monkeypatch.setattr("scrapy_rep.extras.fleet.redis_connection.in_thread", here)
     link = RedisConnection(crawler_at_rest({"REP_REDIS_URL": redis_server.url}))
     assert not link.is_settling
     at_once(link._probe())

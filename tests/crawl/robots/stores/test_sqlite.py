@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.crawl.robots.stores.sqlite import NoFileStore, SqliteStore
+from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection
+from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.protocol import Origin
-from scrapy_rep.robots.stores.sqlite import NoFileStore, SqliteStore
-from scrapy_rep.robots.stores.sqlite_connection import SqliteConnection
-from scrapy_rep.robots.stores.sqlite_file import SqliteFile
 from tests.support.in_process import run
 
 from .test_sqlite_file import ENTRY, NOW, ORIGIN
@@ -31,7 +31,7 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
         return function(*arguments)
 
     monkeypatch.setattr("scrapy_rep.clock.clock.time", lambda: NOW)
-    monkeypatch.setattr("scrapy_rep.robots.stores.sqlite_connection.in_thread", here)
+    monkeypatch.setattr("scrapy_rep.crawl.robots.stores.sqlite_connection.in_thread", here)
 
 
 def store_at(path: Path) -> SqliteStore:

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.robots.stores.sqlite_connection import CircuitBreaker, SqliteConnection, StoreAwayError
-from scrapy_rep.robots.stores.sqlite_file import SqliteFile
+from scrapy_rep.crawl.robots.stores.sqlite_connection import CircuitBreaker, SqliteConnection, StoreAwayError
+from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
 from tests.support.in_process import run
 from tests.support.simulation import Simulation
 
@@ -36,7 +36,7 @@ def clock(clock: Simulation, monkeypatch: pytest.MonkeyPatch) -> Simulation:
         clock.now += 0.01
         return clock.now
 
-    monkeypatch.setattr("scrapy_rep.robots.stores.sqlite_file._PAUSE", 0.0)
+    monkeypatch.setattr("scrapy_rep.crawl.robots.stores.sqlite_file._PAUSE", 0.0)
     monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", monotonic)
     return clock
 
@@ -46,7 +46,7 @@ def _no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     async def here(function: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
-    monkeypatch.setattr("scrapy_rep.robots.stores.sqlite_connection.in_thread", here)
+    monkeypatch.setattr("scrapy_rep.crawl.robots.stores.sqlite_connection.in_thread", here)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_a_file_that_is_locked_again_after_a_recovery_is_warned_of_again(
 def test_close_interrupts_a_waiting_write_and_does_not_wait_itself(
     connection: SqliteConnection, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.robots.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
+    monkeypatch.setattr("scrapy_rep.crawl.robots.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
     other.execute("BEGIN IMMEDIATE")
     waits = Event()
     done: list[str] = []
@@ -147,7 +147,7 @@ def test_close_interrupts_a_waiting_write_and_does_not_wait_itself(
 def test_close_does_not_wait_for_a_locked_file(
     connection: SqliteConnection, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.robots.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
+    monkeypatch.setattr("scrapy_rep.crawl.robots.stores.sqlite_file._WRITE_TIMEOUT", 600.0)
     write(connection)
     other.execute("BEGIN IMMEDIATE")
     began = time.monotonic()
@@ -225,7 +225,7 @@ def threads_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         called.append(function)
         return function(*arguments)
 
-    monkeypatch.setattr("scrapy_rep.robots.stores.sqlite_connection.in_thread", note)
+    monkeypatch.setattr("scrapy_rep.crawl.robots.stores.sqlite_connection.in_thread", note)
     return called
 
 

@@ -16,10 +16,10 @@ from time import monotonic
 
 import pytest
 
+from scrapy_rep.crawl.robots.stores.codec import SCHEMA
+from scrapy_rep.crawl.robots.stores.sqlite_file import ForeignFileError, LaterFileError, SqliteFile
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.robots.stores.codec import SCHEMA
-from scrapy_rep.robots.stores.sqlite_file import ForeignFileError, LaterFileError, SqliteFile
 from tests.support.crawl import PROCESSES
 
 NOW = 1_800_000_000.0
@@ -248,7 +248,7 @@ def test_a_new_file_can_be_opened_by_many_at_the_same_moment(tmp_path: Path, tim
 def test_a_file_that_another_process_writes_to_is_opened_at_once(
     path: Path, busy: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.robots.stores.sqlite_file._WRITE_TIMEOUT", 60.0)
+    monkeypatch.setattr("scrapy_rep.crawl.robots.stores.sqlite_file._WRITE_TIMEOUT", 60.0)
     began = monotonic()
     with closing(SqliteFile(path)) as file:
         assert file.get(ORIGIN) is None

@@ -1,0 +1,361 @@
+"""What a crawl reports of its robots.txt files and exceptions: stats, lines per origin, a summary at the end."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterator
+from logging import INFO, WARNING
+from typing import TYPE_CHECKING, Final
+
+from scrapy.exceptions import IgnoreRequest
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.policy.policy import SENT_ANYWAY, Mode, Outcome
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.log import Line, describe
+from scrapy_rep.protocol import Access, Origin, Reason
+from scrapy_rep.protocol.body_kind import BodyKind, body_kind
+from scrapy_rep.protocol.display import abridged, number_of, shown
+from scrapy_rep.settings import NOT_SHARED, Unreachable
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from scrapy_rep.crawl.policy.exceptions import ExceptionIndex, PolicyException
+    from scrapy_rep.crawl.policy.policy import Decision, Policy
+    from scrapy_rep.crawl.robots.fetch import FetchResult
+    from scrapy_rep.crawl.robots.robots import Robots
+    from scrapy_rep.crawl.sitemaps.site_files import Sitemaps
+    from scrapy_rep.protocol import Verdict
+
+logger = logging.getLogger(__name__)
+
+IS_START: Final = "is_start_request"  # Scrapy's meta key
+
+# How nearly every robots.txt begins, which then is nothing else: comments, blank lines, and a User-agent line.
+_USUAL: Final = re.compile(rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*[ \t]*user-agent[ \t]*:", re.IGNORECASE)
+_NAMED: Final = 10  # origins, and exceptions, in the summary
+_SOON: Final = 14  # days before an exception expires, from which on each crawl says so
+_NAMED_RULES: Final = 5
+_LONGEST_RULE: Final = 100  # characters
+_MAX_COUNTED: Final = 10_000  # rules whose requests are counted one by one
+_MEANING: Final = {
+    Access.SUCCESSFUL: "successful",
+    Access.UNAVAILABLE: "unavailable, so everything is allowed",
+    Access.UNREACHABLE: "unreachable",
+}
+_UNREACHABLE_PAGES: Final = {
+    Unreachable.DISALLOW: "forbidden",
+    Unreachable.ALLOW: "allowed",
+    Unreachable.RETRY: "retried",
+    Unreachable.RAISE: "retried",
+}
+
+
+_REMEDY: Final = '. Start again later, or set REP_UNREACHABLE = "allow" to request them anyway'
+
+REFUSALS: Final = frozenset({401, 402, 403})
+"""Statuses by which a server refuses a robots.txt. They mean "unavailable", so everything is allowed."""
+
+
+class RuleCounts:
+    """Counts requests by rule, origin and line."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._counts: Counter[tuple[str, Origin, str]] = Counter()
+
+    def add(self, origin: Origin, decision: Decision) -> None:
+        self.total += 1
+        verdict = decision.verdict
+        self._counts[str(verdict.rule or verdict.reason.value), origin, decision.why] += 1
+        if len(self._counts) > _MAX_COUNTED:  # drop the rules that forbade the fewest
+            self._counts = Counter(dict(self._counts.most_common(_MAX_COUNTED // 2)))
+
+    @property
+    def origins(self) -> int:
+        return len({origin for _, origin, _ in self._counts})
+
+    def most(self) -> str:
+        """The rules that forbade most, with their counts; one that only one origin has, with that and its line."""
+        totals, places = Counter[str](), dict[str, str]()
+        for (rule, origin, why), count in self._counts.items():
+            totals[rule] += count
+            places[rule] = "" if rule in places else f"{origin} ({abridged(why, _LONGEST_RULE)})"
+        return ", ".join(
+            f"{places[rule]} {count:,}" if places[rule] else f"{abridged(rule, _LONGEST_RULE)} ({count:,})"
+            for rule, count in totals.most_common(_NAMED_RULES)
+        )
+
+
+class Report:
+    """The report of one crawl; ``filtered`` counts links that were dropped before the scheduler."""
+
+    def __init__(self, crawler: Crawler, policy: Policy) -> None:
+        self._stats = crawler.stats
+        self._inc_value = crawler.stats.inc_value  # a look-up there costs more than the count
+        self._settings = Crawl.of(crawler).settings
+        self._policy = policy
+        self._targets, self._log = Crawl.of(crawler).targets, Crawl.of(crawler).log
+        self._has_passed = False
+        self._has_other_start = False  # a start request that no rule forbade
+        self.has_link = policy.default is Mode.OFF
+        """Whether the gate let a request pass that is no start request; True where it may not have been asked."""
+        self._unreachable_pages = 0
+        self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
+        self._forbidden, self._forbidden_starts = RuleCounts(), RuleCounts()
+        self._reported, self.filtered = RuleCounts(), RuleCounts()
+        self._instead: dict[BodyKind, list[Origin]] = {}  # the first origins that send no robots.txt
+        self._refusing: set[str] = set()
+        """The origins that refuse their robots.txt and serve their pages, once that was reported."""
+        self._totals: Counter[str] = Counter()
+
+    def passed(self, request: Request) -> None:
+        self._has_passed = True
+        self.not_forbidden(request)
+
+    def not_forbidden(self, request: Request) -> None:
+        """Note that no rule forbade *request*, whether it passed or not."""
+        if request.meta.get(IS_START):
+            self._has_other_start = True
+        elif not request.meta.get("is_robotstxt_request"):
+            self.has_link = True
+
+    def decided(self, request: Request, origin: Origin, decision: Decision) -> None:
+        """Count *request* to *origin* by what the *decision* is."""
+        if not decision.is_forbidden:
+            self.passed(request)
+            if decision.outcome is Outcome.REPORTED:
+                self._reported.add(origin, decision)
+        elif decision.verdict.reason is Reason.UNREACHABLE:
+            self._unreachable_pages += 1
+            self.not_forbidden(request)
+        else:
+            self._forbidden.add(origin, decision)
+            self._first_forbidden = self._first_forbidden or f"{self._targets.name(request)} ({decision.why})"
+            if request.meta.get(IS_START):
+                self._forbidden_starts.add(origin, decision)
+
+    def loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
+        """Count and log that *robots*, from a fetch with this *result* or from the store, replaces *known*."""
+        origin = robots.entry.origin
+        if known is None:
+            self._inc("rep/origin_count")
+        if result is None:
+            self._inc("rep/store_hit_count")
+        else:
+            self._count_fetch(result)
+        if robots.is_stale:
+            self._inc("rep/stale_count")
+        if (kind := _instead(robots)) and not (known and _instead(known)):
+            self._totals[kind] += 1
+            self._instead[kind] = [*self._instead.get(kind, ()), origin][:_NAMED]
+        if result is not None and result.warning and (known is None or known.entry.body != robots.entry.body):
+            self._log.add(Line.ODD, "robots.txt of %s: %s", origin, result.warning)
+        if robots.entry.status in REFUSALS and not (known and known.entry.status in REFUSALS):
+            self._inc("rep/refused_count")
+        self._note_trial(origin)
+        if robots.access is Access.UNREACHABLE is not robots.entry.access and not robots.entry.failures:
+            self._log.add(
+                Line.UNPARSED,
+                "ROBOTSTXT_PARSER cannot parse robots.txt of %s (%s): its pages are forbidden until it changes",
+                origin, describe(robots.error),
+            )  # fmt: skip
+        elif result is None or result.access is not Access.UNREACHABLE:
+            self._log_read(robots, result)
+        elif known is None or not known.entry.failures:
+            self._log_unreachable(robots, result)
+
+    def refused(self, origin: str, status: int) -> None:
+        """Warn that *origin* serves its pages and refuses its robots.txt by *status*.
+
+        That may be a server which forbids all files of unknown kinds, or a site that wants no crawlers.
+        """
+        if origin in self._refusing or status in self._settings.status_access:
+            return
+        if len(self._refusing) >= self._settings.memory_entries:
+            self._refusing.clear()
+        self._refusing.add(origin)
+        self._log.add(
+            Line.REFUSED, "%s refuses its robots.txt (HTTP status %d) and serves its pages: no rules are known, so"
+            ' everything is requested. REP_STATUS_ACCESS = {%d: "disallow"} requests nothing there, and "allow"'
+            " ends this warning", origin, status, status,
+        )  # fmt: skip
+
+    def _inc(self, stat: str) -> None:
+        self._totals[stat] += 1
+        self._inc_value(stat)
+
+    def _count_fetch(self, result: FetchResult) -> None:
+        """Count a fetch in the stats of Scrapy's own middleware, with their meaning there, and in ours."""
+        inc = self._inc_value
+        inc("robotstxt/request_count")
+        if result.status is not None:
+            inc("robotstxt/response_count")
+            inc(f"robotstxt/response_status_count/{result.status}")
+        elif not isinstance(result.error, IgnoreRequest):
+            inc(f"robotstxt/exception_count/{type(result.error)}")
+        is_html = not _USUAL.match(result.body) and body_kind(result.body) is BodyKind.HTML
+        if is_html or not self._totals["rep/fetched_count"]:  # the first one makes the stat
+            inc("rep/html_count", int(is_html))
+        self._inc(f"rep/access/{result.access.value}")
+        self._inc("rep/revalidated_count" if result.unchanged else "rep/fetched_count")
+
+    def _note_trial(self, origin: Origin) -> None:
+        settings = self._settings
+        is_trial = not settings.shares(origin) and settings.store != "memory"
+        if is_trial and not self._totals["trial"]:
+            self._totals["trial"] = 1
+            logger.info(NOT_SHARED)
+
+    def _log_read(self, robots: Robots, result: FetchResult | None) -> None:
+        entry = robots.entry
+        if result is None:
+            how = f", from the store ({clock.time() - entry.fetched_at:.0f} s old)"
+        else:
+            octets = number_of(len(entry.body), "octet", "octets")
+            redirects = number_of(len(entry.hops), "redirect", "redirects")
+            how = f" (HTTP status {result.status}, {octets}, {redirects})"
+        self._log.add(Line.READ, "robots.txt of %s: %s%s", entry.origin, _MEANING[robots.access], how)
+
+    def _log_unreachable(self, robots: Robots, result: FetchResult) -> None:
+        # A component of the project that ignored the request has logged why: no reason to warn.
+        line = Line.READ if isinstance(result.error, IgnoreRequest) else Line.UNREACHABLE
+        origin, remedy = robots.entry.origin, ""
+        if robots.is_stale:
+            consequence = f"the copy of {clock.time() - robots.entry.fetched_at:.0f} s ago is used"
+        elif self._policy.mode(f"{origin}/") in SENT_ANYWAY:
+            consequence = "its pages are requested anyway"
+        else:
+            consequence = f"its pages are {_UNREACHABLE_PAGES[self._settings.unreachable]}"
+            is_lost = line is Line.UNREACHABLE and self._settings.unreachable is not Unreachable.ALLOW
+            remedy = _REMEDY if is_lost else ""
+        self._log.add(
+            line, "robots.txt of %s is unreachable after %s (%s): %s until an attempt succeeds%s",
+            origin, number_of(result.attempts, "attempt", "attempts"), describe(result.error), consequence, remedy,
+        )  # fmt: skip
+
+    def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
+        if sitemaps.urls:
+            self._stats.inc_value("rep/sitemap/named_count", len(sitemaps.urls))
+        if sitemaps.unusable:
+            self._stats.inc_value("rep/sitemap/unusable_count", len(sitemaps.unusable))
+            logger.debug(
+                "robots.txt of %s: %s, the first is %s",
+                origin, number_of(len(sitemaps.unusable), "unusable Sitemap line", "unusable Sitemap lines"),
+                shown(sitemaps.unusable[0]),
+            )  # fmt: skip
+
+    def log_summary(self) -> None:
+        for level, text in self._summary() if self._totals["rep/origin_count"] else ():
+            logger.log(level, text)
+
+    def _summary(self) -> Iterator[tuple[int, str]]:
+        yield INFO, self._first_line()
+        for kind, origins in self._instead.items():
+            number, named = self._totals[kind], map(str, origins)
+            serve = number_of(number, "origin serves", "origins serve")
+            more = f" and {number - _NAMED:,} more" if number > _NAMED else ""
+            why = "instead of a robots.txt; it forbids nothing unless it contains rules"
+            yield WARNING, f"{serve} {kind.instead} {why}: {', '.join(named)}{more}"
+        for counts, one, many, why in (
+            (self._reported, "request was", "requests were", "sent although robots.txt forbids it (mode report)"),
+            (self.filtered, "link was", "links were", "not followed because robots.txt forbids them"),
+        ):
+            if counts.total:
+                yield INFO, f"{number_of(counts.total, one, many)} {why}, most by {counts.most()}"
+        forbade = "robots.txt forbade every"
+        if self._first_forbidden and not self._has_passed and not self._unreachable_pages:
+            yield WARNING, f"{forbade} request of this crawl, first {self._first_forbidden}"
+        elif self._forbidden_starts.total and not self._has_other_start:
+            yield WARNING, f"{forbade} start request of this crawl: {self._forbidden_starts.most()}"
+
+    def _first_line(self) -> str:
+        totals, unreachable = self._totals, self._unreachable_pages
+        most, origins = self._forbidden.most(), self._forbidden.origins
+        return (
+            f"robots.txt: {number_of(totals['rep/origin_count'], 'origin', 'origins')};"
+            f" {totals['rep/fetched_count']} fetched, {totals['rep/store_hit_count']} from the store,"
+            f" {totals['rep/revalidated_count']} revalidated, {totals['rep/access/unreachable']} unreachable,"
+            f" {number_of(totals['rep/stale_count'], 'stale copy', 'stale copies')} used"
+            + (f", {totals['rep/refused_count']} refused" if totals["rep/refused_count"] else "")
+            + f"; {number_of(self._forbidden.total, 'request', 'requests')} forbidden"
+            + (f" on {origins:,} origins" if origins > 1 else "")
+            + (f", {unreachable:,} not sent because unreachable" if unreachable else "")
+            + (f"{';' if origins > 1 else ','} most by {most}" if most else "")
+        )
+
+
+class ExceptionReport:
+    """What one crawl says of its exceptions, in the log and in the stats."""
+
+    def __init__(self, crawler: Crawler, exceptions: ExceptionIndex) -> None:
+        self._stats = crawler.stats
+        self._log = Crawl.of(crawler).log
+        self._exceptions = exceptions
+        self._used: Counter[PolicyException] = Counter()
+        self._at: dict[Origin, list[PolicyException]] = {}
+        self._met: set[PolicyException] = set()  # those of sites that the crawl asks: only they are worth a line
+        self._settled: set[PolicyException] = set()  # expired or lapsed: their lines say why they are not used
+        exceptions.expired = self._expired
+        exceptions.refresh(clock.time())
+        for exception in exceptions.all:
+            self._at.setdefault(exception.origin, []).append(exception)
+
+    def met(self, origin: Origin) -> None:
+        """Say which exceptions for *origin*, which the crawl asks, have expired or will soon."""
+        now = clock.time()
+        for exception in self._at.pop(origin, ()):
+            self._met.add(exception)
+            days = exception.days_left(now)
+            if exception in self._settled:
+                self._expired(exception)
+            elif days <= _SOON:
+                left = "today" if days <= 0 else f"in {number_of(days, 'day', 'days')}"
+                self._say(Line.ENDING, exception, "ends %s", left)
+
+    def _expired(self, exception: PolicyException) -> None:
+        """Say that *exception* has expired, once its site was met."""
+        self._settled.add(exception)
+        if exception in self._met:
+            self._stats.inc_value("rep/exception/expired_count")
+            self._say(Line.EXPIRED, exception, "has expired: robots.txt applies. Remove or renew it")
+
+    def lapsed(self, exception: PolicyException, verdict: Verdict) -> None:
+        """Say that *exception* does not apply: it names another rule than the one that decides in *verdict*."""
+        if exception not in self._settled:
+            self._settled.add(exception)
+            self._stats.inc_value("rep/exception/lapsed_count")
+            text = "does not apply: it is for %s, and line %d, %s decides now"
+            self._say(Line.LAPSED, exception, text, exception.rule, verdict.line, verdict.rule)
+
+    def _say(self, line: Line, exception: PolicyException, text: str, *args: object) -> None:
+        self._log.add(line, f"The exception for %s {text}", shown(str(exception)), *args)
+
+    def count(self, exception: PolicyException) -> None:
+        self._used[exception] += 1
+        self._stats.inc_value("rep/exception/used_count")
+
+    def unused(self) -> list[PolicyException]:
+        """Those for sites that the crawl met, which could have been used and were not."""
+        spoken_of = self._settled | self._used.keys()
+        return [one for one in self._exceptions.all if one in self._met and one not in spoken_of]
+
+    def log_summary(self) -> None:
+        for exception, number in self._used.most_common(_NAMED):
+            requests = number_of(number, "request was", "requests were")
+            logger.info("%s sent by the exception for %s", requests, shown(str(exception)))
+        if unused := [shown(str(exception)) for exception in self.unused()]:
+            more = f" and {len(unused) - _NAMED:,} more" if len(unused) > _NAMED else ""
+            logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)
+
+
+def _instead(robots: Robots) -> BodyKind | None:
+    """What the body of *robots* is instead of a robots.txt."""
+    if robots.access is not Access.SUCCESSFUL or _USUAL.match(robots.entry.body):
+        return None
+    kind = body_kind(robots.entry.body)
+    return None if kind.is_robots_txt else kind

@@ -1,0 +1,263 @@
+"""Keeps every site to the delays that its robots.txt requests, and to its back-off.
+
+The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_parsed`` pass a robots.txt in.
+Its delay is noted with the site, and becomes the delay of the download slot, where waiting costs nothing. The
+`Door` lets no request out before its time.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+from warnings import warn
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured, ScrapyDeprecationWarning
+from scrapy.utils.httpobj import urlparse_cached
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.pacing.delay_report import CrawlForecast, DelayReport
+from scrapy_rep.crawl.pacing.door import Door
+from scrapy_rep.crawl.pacing.download_slots import SlotStates
+from scrapy_rep.crawl.pacing.requested_delays import Delay, DelayLimits, requested_delay
+from scrapy_rep.crawl.policy.meta import drop_stale_slot, has_no_delay, pin_slot
+from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.product_tokens import from_setting
+from scrapy_rep.extras.backoff.outcomes import Backoffs
+from scrapy_rep.extras.fleet.permits import Permits
+from scrapy_rep.protocol import Origin
+from scrapy_rep.settings import asks_robots
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.robotstxt import RobotParser
+    from typing_extensions import Self
+
+    from scrapy_rep.crawl.pacing.slots import Site, SlotState
+    from scrapy_rep.crawl.robots.robots import Robots
+
+logger = logging.getLogger(__name__)
+
+_NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks for %s is unknown."
+
+_MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl that keeps changing its name
+
+
+class CrawlDelay:
+    """Keeps every download slot to the largest of its own delay, of its back-off and of what robots.txt requests.
+
+    ``states`` are the download slots, ``has_delays`` is whether a site may ask for a pause; ``backoffs`` is None
+    without ``REP_BACKOFF``.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ``NotConfigured`` when no setting asks for delays, `InvalidSettingError` for a bad setting."""
+        self._crawl = crawl = Crawl.of(crawler)
+        self._settings = settings = crawl.settings
+        crawl.keeps_delays = asks_robots(crawler.settings) and settings.crawl_delay
+        if not (crawl.keeps_delays or settings.backoff):
+            raise NotConfigured
+        from_setting(crawler.settings)
+        self.has_delays = False
+        self._handlers_repeat = True
+        self.report = DelayReport(crawl)
+        self._download_slots = crawl.download_slots
+        self._targets = crawl.targets
+        self._limits = DelayLimits.of(settings, crawler.settings)
+        self.states = crawl.part(SlotStates)
+        self.states.kept = self._kept
+        self._door = crawl.part(Door)
+        self.forecast = CrawlForecast(crawl, self.states)
+        self.backoffs = Backoffs(crawl, self.states, self._connect) if settings.backoff else None
+        if self.backoffs is not None:
+            self.backoffs.asked.append(self.report.asked_to_slow_down)
+            self.backoffs.learned.append(self.report.told_of_hold)
+        self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
+        self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], Delay | None]]
+        self._requested = WeakKeyDictionary()
+        self._door.when_open.append(self._opened)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def prepare_known(self, request: Request) -> None:
+        """Apply the delay of the robots.txt in memory to the download slot of *request*. Never raises."""
+        try:
+            if self._registry is not None and not self._is_excepted(request):
+                robots = self._registry.current(self._targets.of(request))
+                if robots is not None:
+                    self.prepare(request, robots.parser)
+        except Exception:  # a parser back-end failed; it fails again in the gate, with the request
+            logger.exception(_NO_DELAY, self._targets.name(request))
+
+    def _is_excepted(self, request: Request) -> bool:
+        """Whether delays do not apply to *request*."""
+        return self._registry is not None and has_no_delay(request, self._registry.policy, self._targets)
+
+    def prepare(self, request: Request, parser: RobotParser) -> Delay | None:
+        """Apply the delay that *parser* requests to the download slot of *request*.
+
+        Return the delay, unapplied, if it is so long that *request* must not start.
+        """
+        key, delay = self._download_slots.key(request), self.requested(request, parser)
+        if delay is not None and self._crawl.has_gate and self._limits.forbids(key, delay):
+            return delay  # without our gate nothing would drop the request
+        if delay is not None or self.states.delayed_at(key) is not None:
+            self._require(key, request, delay)
+        return None
+
+    def requested(self, request: Request, parser: RobotParser) -> Delay | None:
+        """The delay that *parser* requests of the crawler that *request* names; computed once per name."""
+        if not self._settings.crawl_delay:
+            return None
+        tokens = self._crawl.product_tokens.of(request)
+        by_tokens = self._requested.setdefault(parser, {})
+        if tokens not in by_tokens:
+            if len(by_tokens) >= _MAX_TOKENS:
+                by_tokens.clear()
+            by_tokens[tokens] = requested_delay(parser, tokens)
+        return by_tokens[tokens]
+
+    def pin_slot(self, request: Request) -> None:
+        """Keep the download slot of *request*, if that has a delay, for what a middleware derives from it."""
+        if self._has_delay(request):
+            pin_slot(request, self._download_slots.key(request))
+
+    def site(self, request: Request) -> Site | None:
+        """The site of *request*, if it asks for a pause."""
+        if not self.has_delays:
+            return None
+        name = self._targets.site(request)
+        self.meet(name)
+        site = self.states.sites.get(name)
+        return site if site is not None and site.floor else None
+
+    def held_for(self, name: str) -> float:
+        """Seconds for which a back-off lets nothing start on the site *name*; another process may know of it."""
+        self.meet(name)
+        site = self.states.sites.get(name)
+        return site.held_for if site is not None else 0.0
+
+    def meet(self, name: str) -> None:
+        """Take in what other processes know of the site *name*, which is requested now."""
+        if self.backoffs is not None and self.backoffs.told:
+            self.backoffs.meet(name)
+
+    async def _answered(self, robots: Robots, cause: Request) -> None:
+        """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
+        try:
+            if (robots.may_request_delays or self.states.delayed) and not self._is_excepted(cause):
+                self.prepare(cause, robots.parser)
+                site = self._restart_delay(cause)
+                if site is not None and site.is_shared and (permits := Permits.of(self._crawl)) is not None:
+                    await permits.restart_delay(site)
+        except Exception:  # a parser back-end failed; it fails again in the gate, with the request
+            logger.exception(_NO_DELAY, self._targets.name(cause))
+
+    def _restart_delay(self, cause: Request) -> Site | None:
+        """Count the delay of the site of *cause* from now: it has just answered a request for its robots.txt."""
+        site = self.site(cause)
+        if site is not None:
+            site.start(clock.monotonic())
+            self._download_slots.restart_delay(self._download_slots.key(cause))
+        return site
+
+    def _require(self, key: str, request: Request, delay: Delay | None) -> None:
+        origin = Origin.from_url(self._targets.of(request))
+        if delay and key in self._limits.own:
+            self.report.overridden(key, self._limits.own[key], origin, delay)
+            return
+        is_shared = self._settings.shares(origin)
+        source = (origin, self._crawl.product_tokens.of(request))
+        if self.states.require(key, source, self._limits.kept(delay) if delay else 0.0, is_shared=is_shared):
+            self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
+        if delay:
+            self.report.obeyed(origin, delay)
+
+    def _kept(self, state: SlotState) -> None:
+        """Let requests that are in the download slot *state* already wait as those that come later."""
+        self._connect()
+        for request, _ in self._download_slots.queued(state.key) if state.floor else ():
+            self._door.reached(request, state)
+
+    def _connect(self) -> None:
+        """Listen to requests only while there are delays: it costs each request some microseconds."""
+        has_delays = bool(self.states.delayed or (self.backoffs is not None and self.backoffs.told))
+        if self.has_delays == has_delays:
+            return
+        self.has_delays, self._door.site = has_delays, self.site if has_delays else None
+        switch = self._crawl.crawler.signals.connect if has_delays else self._crawl.crawler.signals.disconnect
+        switch(self._reached_downloader, signal=signals.request_reached_downloader)
+        switch(self._response_downloaded, signal=signals.response_downloaded)
+        self.forecast.start()
+        if self._handlers_repeat:
+            self._handlers_repeat = False
+            self._crawl.downloader.end_repeats(self._has_delay)
+
+    def _has_delay(self, request: Request) -> bool:
+        return self.states.delayed_at(self._download_slots.key(request)) is not None
+
+    def _reached_downloader(self, request: Request) -> None:
+        """Apply the delay when the download slot exists and the request is not yet in its queue."""
+        url, key = urlparse_cached(request), self._download_slots.key(request)
+        parser = self._parsers.get(url.netloc)
+        if parser is not None:
+            self.prepare(request, parser)
+        elif key != (url.hostname or ""):
+            self.prepare_known(request)  # a middleware after the gate may have chosen the download slot
+        is_usual = self._targets.is_plain and key == url.hostname
+        name = key if is_usual else self._targets.site(request)
+        self.meet(name)
+        state = self.states.place(key, name)
+        if state is not None:
+            self.states.apply(key)
+            self._door.reached(request, state)
+
+    def _response_downloaded(self, request: Request) -> None:
+        """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
+        self.states.apply(self._download_slots.key(request))
+
+    def _opened(self) -> None:
+        """Listen to our registry; without our gate, to Scrapy's own middleware."""
+        if self._registry is not None:
+            self._registry.answered.append(self._answered)
+        robots_parsed: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
+        if robots_parsed is not None and not self._crawl.has_gate:
+            self._crawl.crawler.signals.connect(self._robots_parsed, signal=robots_parsed)
+            self._crawl.crawler.signals.connect(self._request_scheduled, signal=signals.request_scheduled)
+
+    def _request_scheduled(self, request: Request) -> None:
+        drop_stale_slot(request, self._download_slots, self._targets)
+
+    def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
+        """Apply a robots.txt of Scrapy's own middleware, which keeps one per host and port to the end."""
+        if self.requested(request, robotparser) is not None:
+            self._parsers[urlparse_cached(request).netloc] = robotparser
+            self.prepare(request, robotparser)
+            self._restart_delay(request)
+
+    @cached_property
+    def _registry(self) -> Registry | None:
+        return self._crawl.find(Registry)
+
+    def __repr__(self) -> str:
+        return f"<CrawlDelay {self.states!r}>"
+
+
+class RateLimiterMiddleware:
+    """Deprecated: does nothing. Requests wait at the `Door`, where they leave."""
+
+    def __init__(self, crawler: Crawler) -> None:  # noqa: ARG002
+        """Raises ``NotConfigured``."""
+        text = "scrapy_rep.RateLimiterMiddleware does nothing: remove it from DOWNLOADER_MIDDLEWARES"
+        warn(text, ScrapyDeprecationWarning, stacklevel=2)
+        raise NotConfigured
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)

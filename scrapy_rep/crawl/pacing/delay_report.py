@@ -1,0 +1,252 @@
+"""What a crawl says of the delays of its download slots: stats, log lines, a forecast and a summary.
+
+The forecast multiplies the requests in the queue of hosts by the delay of their download slot. It reads no
+request, and looks at delayed download slots only.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import TYPE_CHECKING, Final
+
+from scrapy import signals
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.pacing.download_slots import SlotStates
+from scrapy_rep.crawl.runtime.log import Line
+from scrapy_rep.protocol.display import duration, number_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from scrapy_rep.crawl.pacing.requested_delays import Delay
+    from scrapy_rep.crawl.pacing.slots import Site
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+    from scrapy_rep.crawl.runtime.event_loop import Timer
+    from scrapy_rep.extras.backoff.site_backoff import Plea, SiteBackoff
+    from scrapy_rep.protocol import Origin
+
+logger = logging.getLogger(__name__)
+
+_SLOWEST: Final = 5
+"""Origins in the summary, hosts in a forecast, and hosts whose first sitemap causes a forecast of its own."""
+
+
+class DelayReport:
+    """Logs each origin once, and what asks to slow down once for each host."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._stats = crawl.stats
+        self._settings = crawl.settings
+        self._log = crawl.log
+        self._asked: dict[Origin | str, float] = {}
+        """The delays that were reported; 0 for one that the user overrides."""
+        self._slowed: Counter[str] = Counter()
+        """How often each host asked to slow down."""
+        self._held: set[str] = set()
+        """The sites of which another process told, and which were reported."""
+        self._slots = crawl.download_slots
+        self._waits = crawl.part(SlotStates).waits
+        crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
+
+    def obeyed(self, origin: Origin, delay: Delay) -> None:
+        """Report that *delay* of *origin* is kept, in full or capped."""
+        settings = self._settings
+        if not self._is_new(origin, delay.seconds):
+            return
+        if settings.crawl_delay_over_max == "cap" and delay.seconds > settings.crawl_delay_max:
+            self._stats.inc_value("rep/crawl_delay/capped_count")
+            self._log_over_max(origin, delay, f"the crawl keeps {settings.crawl_delay_max:g} s")
+        else:
+            self._log.add(Line.DELAY, "robots.txt of %s asks for %s", origin, _describe(delay))
+
+    def skipped(self, origin: Origin, delay: Delay) -> None:
+        """Report that a request of *origin* is forbidden because *delay* is too long."""
+        self._stats.inc_value("rep/crawl_delay/skipped_count")
+        if self._is_new(origin, delay.seconds):
+            self._log_over_max(origin, delay, "its pages are forbidden")
+
+    def overridden(self, key: str, chosen: float, origin: Origin, delay: Delay) -> None:
+        """Report that ``DOWNLOAD_SLOTS`` gives download slot *key* a delay of *chosen* seconds, which wins."""
+        if chosen < delay.seconds and self._is_new(key, 0.0):
+            logger.warning(
+                "DOWNLOAD_SLOTS gives download slot %s a delay of %g s, although robots.txt of %s asks for %s",
+                key, chosen, origin, _describe(delay),
+            )  # fmt: skip
+
+    def asked_to_slow_down(self, request: Request, plea: Plea, backoff: SiteBackoff) -> None:
+        """Report that the download slot of *request* slows down for *plea*."""
+        host = self._slots.key(request)
+        if not self._slowed[host]:
+            self._stats.inc_value("rep/backoff/slot_count")
+            self._log.add(
+                Line.BACKOFF, "%s %s (%s): it gets no request for %.1f s, and then fewer", host,
+                "asks to slow down" if plea.counts_alone else "fails repeatedly", plea.why, backoff.seconds_left(),
+            )  # fmt: skip
+        self._slowed[host] += 1
+        self._stats.inc_value("rep/backoff/event_count")
+        self._stats.inc_value(f"rep/backoff/reason_count/{plea.reason}")
+        if len(self._slowed) > self._settings.memory_entries:
+            self._slowed = Counter(dict(self._slowed.most_common(_SLOWEST)))
+
+    def told_of_hold(self, site: Site) -> None:
+        """Report that *site* gets no request for a while: it asked an earlier run, or another process."""
+        if site.name in self._held:
+            return
+        if len(self._held) >= self._settings.memory_entries:
+            self._held.clear()
+        self._held.add(site.name)
+        self._log.add(
+            Line.HELD, "%s asked an earlier run, or another process, to slow down: it gets no request for %s more,"
+            " and then fewer", site.name, duration(site.held_for),
+        )  # fmt: skip
+
+    def _is_new(self, subject: Origin | str, seconds: float) -> bool:
+        if subject in self._asked:
+            return False
+        if len(self._asked) >= self._settings.memory_entries:
+            self._asked = self._slowest
+        self._asked[subject] = seconds
+        return True
+
+    @property
+    def _slowest(self) -> dict[Origin | str, float]:
+        asked = self._asked
+        return {one: asked[one] for one in nlargest(_SLOWEST, asked, key=asked.__getitem__) if asked[one]}
+
+    def _log_over_max(self, origin: Origin, delay: Delay, consequence: str) -> None:
+        text = "robots.txt of %s asks for %s, over REP_CRAWL_DELAY_MAX: %s"
+        self._log.add(Line.LONG_DELAY, text, origin, _describe(delay), consequence)
+
+    def close(self) -> None:
+        """Log the totals, and who slowed the crawl down most."""
+        waited_seconds = self._waits.seconds
+        self._stats.set_value("rep/crawl_delay/waited_seconds", round(waited_seconds, 3))
+        if slowest := ", ".join(f"{origin} {seconds:g} s" for origin, seconds in self._slowest.items()):
+            waited = f"; hosts with requests waited {waited_seconds:.1f} s in total, DOWNLOAD_DELAY included"
+            more = waited if waited_seconds else ""
+            logger.info("Longest delays that robots.txt asked for: %s%s.", slowest, more)
+        most = self._slowed.most_common(_SLOWEST)
+        if named := ", ".join(f"{host} {number_of(count, 'time', 'times')}" for host, count in most):
+            hosts = number_of(len(self._slowed), "host", "hosts")
+            logger.info("%s asked to slow down, or failed repeatedly; most often %s.", hosts, named)
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """The ``requests`` that wait for download slot ``key``: for ``held`` seconds, and then ``delay`` for each."""
+
+    key: str
+    requests: int
+    delay: float
+    held: float
+
+    @property
+    def seconds(self) -> float:
+        return self.held + self.requests * self.delay
+
+    def fitting(self, within: float) -> float:
+        return min(float(self.requests), max(within - self.held, 0.0) / self.delay)
+
+    def __str__(self) -> str:
+        held = f"{_short(self.held)} s + " if self.held else ""
+        return f"{self.key} {held}{self.requests:,} x {_short(self.delay)} s = {duration(self.seconds)}"
+
+
+class CrawlForecast:
+    """Forecasts the end of a crawl every ``LOGSTATS_INTERVAL``, while download slots have delays.
+
+    Says nothing unless the crawl uses `RepPriorityQueue`: other queues do not count by download slot.
+    """
+
+    def __init__(self, crawl: Crawl, slots: SlotStates) -> None:
+        self._crawler = crawler = crawl.crawler
+        self._stats = crawl.stats
+        self._slots = slots
+        self._download_slots = crawl.download_slots
+        self._interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        self._timeout = crawler.settings.getfloat("CLOSESPIDER_TIMEOUT")
+        self._timer: Timer | None = None
+        self._began = 0.0
+        self._is_running = False
+        self._announced: set[str] = set()
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    def watch(self, timer: Timer) -> None:
+        """Use the *timer* of the queue, which counts the requests that wait for each download slot."""
+        self._timer, self._began = timer, clock.monotonic()
+        self.start()
+
+    def start(self) -> None:
+        """Start, if there are delays; it ends by itself when there are none any more."""
+        if self._timer is not None and self._slots.delayed and self._interval > 0 and not self._is_running:
+            self._is_running = True
+            self._timer.call_after(self._interval, self._interval_over)
+
+    def _interval_over(self) -> None:
+        self._is_running = False
+        if self._slots.delayed:
+            self._forecast()
+            self.start()
+
+    def sitemap_read(self, page: Request) -> None:
+        """Forecast at once if the host of *page*, the last one in a sitemap, has a delay and this is its first."""
+        key = self._download_slots.key(page)
+        if self._timer is None or self._slots.delayed_at(key) is None or key in self._announced:
+            return
+        if self._interval > 0 and len(self._announced) < _SLOWEST:
+            self._announced.add(key)
+            self._timer.call_after(0.0, self._forecast)  # by then the last pages are in the queue
+
+    def _forecast(self) -> None:
+        slots = [_Waiting(slot.key, slot.size, *delays) for slot, *delays in self._slots.in_force() if slot.size]
+        requests = sum(slot.requests for slot in slots)
+        seconds = max((slot.seconds for slot in slots), default=0.0)
+        self._set_stats(seconds, requests)
+        if slots:
+            logger.info(
+                "So far, %s for the delays that sites ask for, %s in all: %s.%s",
+                number_of(requests, "request waits", "requests wait"), duration(seconds), _named(slots),
+                self._cut_short(slots, requests, seconds),
+                extra={"spider": self._crawler.spider},
+            )  # fmt: skip
+
+    def _cut_short(self, slots: list[_Waiting], requests: int, seconds: float) -> str:
+        """How much fits in the time that ``CLOSESPIDER_TIMEOUT`` leaves, if that is not everything."""
+        left = max(self._began + self._timeout - clock.monotonic(), 0.0)
+        if not self._timeout or left >= seconds:
+            return ""
+        percent = 100 * sum(slot.fitting(left) for slot in slots) / requests
+        share = f"about {percent:.0f}%" if percent >= 1 else "less than 1%"
+        return f" CLOSESPIDER_TIMEOUT ends the crawl in {duration(left)}: {share} of these requests fit."
+
+    def _set_stats(self, seconds: float, requests: int) -> None:
+        self._stats.set_value("rep/forecast/seconds", round(seconds, 3))
+        self._stats.set_value("rep/forecast/request_count", requests)
+
+    def _spider_closed(self, reason: str) -> None:
+        if reason == "finished" and self._stats.get_value("rep/forecast/request_count"):
+            self._set_stats(0.0, 0)
+
+    def __repr__(self) -> str:
+        return f"<CrawlForecast interval={self._interval:g} is_running={self._is_running}>"
+
+
+def _describe(delay: Delay) -> str:
+    line = f" (line {delay.line})" if delay.line else ""
+    return f"{delay.seconds:g} s between two requests{line}"
+
+
+def _named(slots: list[_Waiting]) -> str:
+    """The slowest of *slots*, and how many others there are."""
+    slowest = ", ".join(map(str, nlargest(_SLOWEST, slots, key=lambda slot: slot.seconds)))
+    others = len(slots) - _SLOWEST
+    return f"{slowest}, and {number_of(others, 'faster host', 'faster hosts')}" if others > 0 else slowest
+
+
+def _short(delay: float) -> str:
+    """*delay* without the margin that is kept on top of what robots.txt asks for."""
+    return f"{round(delay, 1):g}" if delay >= 0.5 else f"{delay:.2g}"

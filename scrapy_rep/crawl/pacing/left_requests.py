@@ -1,0 +1,80 @@
+"""The requests that are in the queue when a crawl closes: how many, for which hosts, and what they wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from scrapy_rep.crawl.pacing.download_slots import SlotStates
+from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
+from scrapy_rep.protocol.display import duration, number_of
+
+if TYPE_CHECKING:
+    from scrapy_rep.crawl.pacing.slots import SlotState
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+
+_NAMED: Final = 5  # hosts
+_OF_HOLDS: Final = "REP_BACKOFF = False does not wait for sites that asked for a pause"
+_OF_DELAYS: Final = "REP_CRAWL_DELAY_MAX bounds delays"
+_OF_FILES: Final = "REP_TIMEOUT and REP_UNREACHABLE_WAIT bound the wait for robots.txt"
+
+
+class LeftRequests:
+    """The requests that one crawl leaves in its queue.
+
+    The queue of hosts knows them by host. Any other queue of Scrapy's scheduler is counted by the stats of Scrapy.
+    A scheduler of another kind, such as that of scrapy-redis, tells nothing: its queue is not this crawl's alone.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._states = crawl.part(SlotStates)
+        self._from_before = 0
+        """Requests that the scheduler had from an earlier run. `begin` sets it."""
+
+    def begin(self) -> None:
+        """Count what an earlier run has left; the scheduler is open, and has got no request yet."""
+        self._from_before = self._crawl.engine.scheduled
+
+    def count(self) -> int:
+        """How many there are, once the scheduler is closed."""
+        tracker = self._crawl.find(SlotTracker)
+        if tracker is not None and self._states.has_queue:
+            return tracker.waiting
+        put, taken = (self._crawl.stats.get_value(f"scheduler/{way}", 0) for way in ("enqueued", "dequeued"))
+        return max(self._from_before + int(put) - int(taken), 0)
+
+    def describe(self, count: int, reason: str) -> str:
+        """These *count* requests in words: why the crawl closed, which hosts they wait for, and what to do."""
+        hosts = sorted(self._hosts(), key=lambda state: state.size, reverse=True)
+        named: list[str] = []
+        remedies: dict[str, None] = {}
+        for state in hosts:
+            why, remedy = self._why(state)
+            remedies[remedy] = None
+            size = f"{state.size:,} for " if state.size else ""
+            named.append(f"{size}{state.key}{f' ({why})' if why else ''}")
+        more = len(named) - _NAMED
+        named = [*named[:_NAMED], *([number_of(more, "more host", "more hosts")] if more > 0 else [])]
+        has_folder = self._crawl.crawler.settings.get("JOBDIR")
+        kept = "the next run finds those in the JOBDIR" if has_folder else "JOBDIR keeps them for the next run"
+        where = f": {', '.join(named)}" if named else ""
+        requests = number_of(count, "request", "requests")
+        to_do = ", ".join([kept, *filter(None, remedies)])
+        return f"{requests} still in the queue when the crawl closed ({reason}){where}; {to_do}"
+
+    def _hosts(self) -> Iterator[SlotState]:
+        """The download slots with such requests. With another queue, those that let requests wait."""
+        states = {*self._states.by_key.values()} if self._states.has_queue else self._states.delayed
+        return (state for state in states if state.size or not self._states.has_queue)
+
+    def _why(self, state: SlotState) -> tuple[str, str]:
+        """Why its requests wait, and what changes that; empty where they only had no turn yet."""
+        if state.held_for:
+            return f"it asked for a pause, {duration(state.held_for)} left", _OF_HOLDS
+        if state.floor:
+            in_all = f", {duration(state.size * state.floor)} in all" if state.size else ""
+            return f"one every {state.floor:g} s{in_all}", _OF_DELAYS
+        if any(origin is not None and not origin.is_known for queue in state.queued for origin in queue.origins):
+            return "its robots.txt has not come", _OF_FILES
+        return "", ""

@@ -1,0 +1,293 @@
+"""The queue of hosts: a scheduler queue that hands out a request only when that could start at once.
+
+It replaces Scrapy's ``DownloaderAwarePriorityQueue``. Requests are grouped by download slot and origin when
+they are pushed. A download slot is ready when it has room, its delay has passed, and one of its requests has
+its robots.txt cached. `push`, `pop` and `len` cost the same with ten hosts and with a hundred thousand. No
+request waits inside the downloader, where it would count towards ``CONCURRENT_REQUESTS``.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy.utils.misc import build_from_crawler
+
+from scrapy_rep.crawl.pacing.disk_queue import Journal, RecoverableLifoDiskQueue
+from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
+from scrapy_rep.crawl.pacing.slots import SlotRequests, Storage
+from scrapy_rep.crawl.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
+from scrapy_rep.crawl.policy.meta import META_KEY, SLOT, choose_slot, is_stamp
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.scrapy_internals import folder_of_download_slot
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol import Origin
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
+
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+", re.ASCII)
+_LONGEST_NAME: Final = 80
+
+_LEAST_SLOTS: Final = 64
+"""Download slots that are kept in any case, also without requests: their next request saves setting them up."""
+
+
+class RepPriorityQueue:
+    """A ``SCHEDULER_PRIORITY_QUEUE``; the queues of a crawl, in memory and on disk, share one `SlotTracker`."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        return cls(crawler, *args, **kwargs)
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        downstream_queue_cls: Any,
+        key: str,
+        startprios: Any = (),
+        *,
+        start_queue_cls: Any = None,
+    ) -> None:
+        """As Scrapy's queue; *startprios* is what `close` of this queue or of Scrapy's default returned.
+
+        Raises `InvalidSettingError` with ``CONCURRENT_REQUESTS_PER_IP`` and for one recoverable queue on disk
+        beside another kind, ``ValueError`` for the *startprios* or the files of any other queue.
+        """
+        if crawler.settings.getint("CONCURRENT_REQUESTS_PER_IP"):
+            raise InvalidSettingError(
+                "CONCURRENT_REQUESTS_PER_IP does not work with scrapy_rep.RepPriorityQueue: remove the setting,"
+                ' or set SCHEDULER_PRIORITY_QUEUE = "scrapy.pqueues.ScrapyPriorityQueue"'
+            )
+        self._crawler = crawler
+        self._queue_class, self._start_queue_class = downstream_queue_cls, start_queue_cls
+        self._path = key
+        self._open_queues = OpenQueues() if key else None
+        self._refused = self._lost_on_disk = 0
+        self._disk_error: OSError | None = None
+        self._slots: dict[str, SlotRequests] = {}
+        self._most_slots = _LEAST_SLOTS
+        self._storage = Storage(self._rank, self._stored_queue, self._lose)
+        self._tracker = Crawl.of(crawler).part(SlotTracker)
+        self._tracker.queues.append(self._storage)
+        self._tracker.states.has_queue = True
+        self._journal = self._find_journal(startprios) if key else None
+        if self._journal is None:
+            self._resume(startprios)
+        else:
+            self._recover(self._journal)
+
+    def push(self, request: Request) -> None:
+        """Store *request*; raises ``ValueError`` for one that cannot be stored on disk, and if the disk fails."""
+        tracker, meta = self._tracker, request.meta
+        if SLOT in meta or not tracker.targets.is_plain:
+            choose_slot(request, tracker.download_slots, tracker.targets)
+        if META_KEY in meta and is_stamp(meta[META_KEY]):
+            del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
+        try:
+            key = tracker.download_slots.key(request)
+        except ValueError:  # of a URL with an impossible host, which the gate ends
+            key = ""
+        slot = self._slot(key)
+        self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
+        try:
+            tracker.push(slot, request)
+        except Exception as error:
+            self._count(slot, -1)
+            if isinstance(error, OSError):
+                self._disk_error = error
+            if self._disk_error is None:
+                raise
+            self._refused += 1
+            raise ValueError(str(error)) from error  # then the scheduler keeps it in memory
+
+    def _count(self, slot: SlotRequests, number: int) -> None:
+        """Count *number* requests more, or less, in *slot* and in all."""
+        self._storage.size += number
+        self._tracker.waiting += number
+        slot.state.size += number
+
+    def pop(self) -> Request | None:
+        """Remove and return a request that could start at once.
+
+        None while all requests wait. The engine asks again when something ends, every 5 seconds, and when
+        `SlotTracker.update` wakes it because a download slot has become ready.
+        """
+        tracker = self._tracker
+        if tracker.last is not None:
+            tracker.check_last()
+        if not self._storage.size:
+            return None
+        request, ready = None, self._storage.ready
+        while request is None and (slot := ready.first()) is not None:
+            request = tracker.pop(slot)
+            if request is None:
+                tracker.update(slot.state)
+            else:
+                self._count(slot, -1)
+                tracker.hand_out(request, slot.state)
+        if tracker.prefetcher is not None and tracker.prefetcher.waiting:  # fewer requests may be ready now
+            tracker.prefetcher.start()
+        return request
+
+    def peek(self) -> Request | None:
+        """The request that `pop` would return now, or None."""
+        slot = self._storage.ready.first()
+        requests = slot.turns.first() if slot is not None else None
+        return requests.peek() if requests is not None else None
+
+    def close(self) -> list[tuple[str, str | None, list[int]]]:
+        """Close all files; return what a later crawl needs to go on: download slot, origin, priorities.
+
+        It is a list so that Scrapy's own queue, which expects a dict and could not read these files, refuses it.
+        """
+        left = [(key, *origin) for key, slot in self._slots.items() for origin in slot.close()]
+        self._slots.clear()
+        if self._journal is not None:
+            self._journal.close()
+        if self._disk_error is not None:
+            logger.error(
+                "The disk of %s failed (%s): %d requests could not be stored and were kept in memory;"
+                " %d requests are lost",
+                self._path, self._disk_error, self._refused,
+                self._lost_on_disk + self._tracker.waiting - len(self), extra={"spider": self._crawler.spider},
+            )  # fmt: skip
+        return left
+
+    def _rank(self, request: Request) -> Rank:
+        """The rank of *request*; start requests go last if Scrapy has a queue class of their own for them."""
+        is_start = self._start_queue_class is not None and request.meta.get("is_start_request", False)
+        return Rank(-request.priority, bool(is_start))
+
+    def _stored_queue(self, key: str, origin: Origin | None) -> StoredQueue:
+        """The queue that stores the requests of *origin* in download slot *key*."""
+        return self._stored_queue_at(f"{self._path}/{_folder(key, origin)}" if self._path else "")
+
+    def _lose(self, slot: SlotRequests, error: UnreadableError) -> None:
+        """Count out and log requests that could not be read back."""
+        self._count(slot, -error.lost)
+        self._report(error)
+
+    def _report(self, error: UnreadableError) -> None:
+        self._crawler.stats.inc_value("rep/queue/unreadable_count", error.lost)
+        if isinstance(error.__cause__, OSError):
+            self._lost_on_disk, self._disk_error = self._lost_on_disk + error.lost, error.__cause__
+            return
+        logger.error(
+            "Dropped %d stored requests that cannot be read, or cannot be stored again: %s",
+            error.lost, error.__cause__,
+            extra={"spider": self._crawler.spider},
+        )  # fmt: skip
+
+    def _slot(self, key: str) -> SlotRequests:
+        slot = self._slots.get(key)
+        if slot is None:
+            if len(self._slots) >= self._most_slots:
+                self._remove_empty_slots()
+            slot = self._slots[key] = SlotRequests(key, self._tracker.states.of(key), self._storage)
+        return slot
+
+    def _remove_empty_slots(self) -> None:
+        """Forget download slots without requests, all at once and so seldom that it costs a new one nothing."""
+        for slot in [slot for slot in self._slots.values() if not slot]:
+            del self._slots[slot.key]
+            self._tracker.remove(slot)
+        self._most_slots = max(_LEAST_SLOTS, 2 * len(self._slots))
+
+    def _stored_queue_at(self, path: str) -> StoredQueue:
+        return StoredQueue(self._make_queue, path, self._open_queues)
+
+    def _make_queue(self, rank: Rank, path: str) -> Any:
+        queue_class = self._start_queue_class if rank.is_start > 0 else self._queue_class
+        return build_from_crawler(queue_class, self._crawler, path)
+
+    def _find_journal(self, left: Any) -> Journal | None:
+        """The journal of this crawl, if its queues have one."""
+        kinds = [kind for kind in (self._queue_class, self._start_queue_class) if kind is not None]
+        recoverable = [kind for kind in kinds if issubclass(kind, RecoverableLifoDiskQueue)]
+        if recoverable and recoverable != kinds:
+            raise InvalidSettingError(
+                'set both SCHEDULER_DISK_QUEUE = "scrapy_rep.RecoverableLifoDiskQueue" and'
+                ' SCHEDULER_START_DISK_QUEUE = "scrapy_rep.RecoverableFifoDiskQueue", or neither'
+            )
+        path = Path(self._path).with_suffix(".journal")
+        if (left and not Journal.is_at(path)) if recoverable else Journal.is_at(path):
+            raise ValueError(
+                "the requests in this JOBDIR were stored by another SCHEDULER_DISK_QUEUE: set the one that it"
+                " began with, or start with an empty JOBDIR"
+            )
+        return Journal(self._crawler, path) if recoverable else None
+
+    def _recover(self, journal: Journal) -> None:
+        """Go on with what is in *journal*, whether or not the crawl that wrote it was closed."""
+        for record in journal.left():
+            try:
+                request = journal.unpickle(record)
+            except Exception as error:  # noqa: BLE001, PERF203  # the others must survive
+                self._report(UnreadableError(1, error))
+            else:
+                self.push(request)
+
+    def _resume(self, left: Any) -> None:
+        """Go on with what `close` returned, or Scrapy's default queue: a dict of download slots."""
+        if isinstance(left, dict):
+            if left:
+                logger.info(
+                    "scrapy_rep.RepPriorityQueue continues a crawl that Scrapy's own queue began. From now on,"
+                    " only scrapy_rep.RepPriorityQueue can resume %s.", self._path,
+                )  # fmt: skip
+            left = [(key, None, priorities) for key, priorities in left.items()]
+        for line in left:
+            self._resume_slot(*_checked(line))
+
+    def _resume_slot(self, key: str, origin_text: str | None, priorities: list[int]) -> None:
+        origin = Origin.from_url(origin_text) if origin_text else None
+        stored = (
+            self._stored_queue_at(f"{self._path}/{folder_of_download_slot(key)}")
+            if origin_text is None
+            else self._stored_queue(key, origin)
+        )
+        starts = (HEAD, False, True) if self._start_queue_class is not None else (HEAD, False)
+        stored.resume(Rank(priority, is_start) for priority in priorities for is_start in starts)
+        if not stored:
+            return
+        slot = self._slot(key)
+        self._count(slot, len(stored))
+        if origin_text is None:
+            slot.unsorted = stored
+            self._tracker.sort(slot)
+        else:
+            self._tracker.resume(slot, origin, stored)
+
+    def __len__(self) -> int:
+        return self._storage.size
+
+    def __repr__(self) -> str:
+        counts = f"slots={len(self._slots)} ready={len(self._storage.ready)}"
+        return f"<RepPriorityQueue {self._path or 'in memory'} {counts}>"
+
+
+def _checked(line: Any) -> tuple[str, str | None, list[int]]:
+    """One item of what `RepPriorityQueue.close` returned. Raises ``ValueError`` for anything else."""
+    try:
+        key, origin, priorities = line
+        return str(key), origin if origin is None else str(origin), [int(priority) for priority in priorities]
+    except (TypeError, ValueError):
+        raise ValueError(
+            "the requests in this JOBDIR were stored by a SCHEDULER_PRIORITY_QUEUE other than"
+            " scrapy_rep.RepPriorityQueue and Scrapy's default, or by a later version of scrapy_rep: set that one,"
+            " or start with an empty JOBDIR"
+        ) from None
+
+
+def _folder(key: str, origin: Origin | None) -> str:
+    """A readable and unique name for the requests of *origin* in download slot *key*."""
+    name = f"{key} {origin or ''}"
+    return f"{_NOT_IN_NAMES.sub('_', name)[:_LONGEST_NAME]}-{sha256(name.encode()).hexdigest()[:16]}"

@@ -1,0 +1,173 @@
+"""What is in the meta of a request: whether robots.txt applies to it, its download slot, and its stamp.
+
+The stamp, ``response.meta["rep"]``, is a plain dict of JSON values, so that it survives disk queues, Redis and
+exports. It is written anew whenever a request passes the gate: a copy from another response never stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
+
+from scrapy import Request
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+    from scrapy_rep.crawl.policy.policy import Decision, Policy
+    from scrapy_rep.crawl.runtime.scrapy_internals import DownloadSlots
+    from scrapy_rep.crawl.runtime.targets import Targets
+
+DONT_OBEY: Final = "dont_obey_robotstxt"
+"""Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
+
+FETCH: Final = "rep_fetch"
+"""Meta key: the robots.txt is fetched even if no rule is asked."""
+
+SLOT: Final = "download_slot"
+"""Scrapy's meta key; Scrapy writes it into every request that it downloads."""
+
+META_KEY: Final = "rep"
+"""The key of the stamp in the meta of requests and responses."""
+
+_PINNED: Final = "rep_paced"  # meta key: the number of redirects when the download slot was pinned
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What robots.txt said about one request, and under which mode it was sent.
+
+    ``verdict`` is ``allowed``, ``excepted`` (by ``exception``), ``reported`` (forbidden, in the mode *report*),
+    ``ignored`` or ``off``. ``reason``, ``rule`` and its ``line`` say why; ``agent`` is the product token that was
+    asked for, ``origin`` the site. ``robots`` is the URL that answered with ``status``; ``sha256`` is that of the
+    body, ``fetched`` its time (ISO 8601, UTC); ``source`` is ``fetched``, ``revalidated``, ``store`` or ``stale``.
+    ``page`` lists the directives of the page, such as ``noindex``; ``ai`` tells what the site says about the
+    purposes of the crawl (``REP_PURPOSES``). Both are None where nothing was read or said.
+    """
+
+    v: int
+    mode: str
+    verdict: str
+    reason: str | None = None
+    rule: str | None = None
+    line: int = 0
+    agent: str | None = None
+    origin: str | None = None
+    robots: str | None = None
+    status: int | None = None
+    sha256: str | None = None
+    fetched: str | None = None
+    source: str | None = None
+    exception: dict[str, str | None] | None = None
+    page: list[str] | None = None
+    ai: dict[str, Any] | None = None
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether robots.txt was obeyed and allowed the request, and no stale copy of it stood in."""
+        return self.verdict == "allowed" and self.source != "stale"
+
+
+_FIELDS: Final = tuple(field.name for field in fields(Stamp))
+
+_NEEDED: Final = {"v", "mode", "verdict"}
+"""The fields of every stamp: an earlier version, whose requests a ``JOBDIR`` kept, may not know the others."""
+
+BLANK: Final[Mapping[str, Any]] = {**dict.fromkeys(_FIELDS), "v": 1, "line": 0}
+"""A stamp that says nothing; ``v`` grows when a field changes its meaning."""
+
+
+def stamp(response: Response) -> Stamp | None:
+    """The stamp of *response*; None if robots.txt was not involved.
+
+    Fields of later versions are left out; those that an earlier version did not have get their defaults.
+    """
+    values: Any = response.meta.get(META_KEY)
+    return Stamp(**{name: values[name] for name in _FIELDS if name in values}) if is_stamp(values) else None
+
+
+def is_stamp(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether *value* is a stamp, of whichever version."""
+    return isinstance(value, dict) and value.keys() >= _NEEDED
+
+
+def stamp_of(decision: Decision, blank: Mapping[str, Any], agent: str | None = None) -> dict[str, Any]:
+    """The stamp of a request with this *decision*, as a dict.
+
+    *blank* is a stamp that tells of the robots.txt only; *agent* is the product token that it was asked for.
+    """
+    values = dict(blank)
+    values["mode"], values["verdict"] = decision.mode.value, decision.outcome.value
+    if decision.is_asked:
+        verdict = decision.verdict
+        values["agent"], values["reason"], values["line"] = agent, verdict.reason.value, decision.line
+        if verdict.rule is not None:
+            values["rule"] = str(verdict.rule)
+    if decision.exception is not None:
+        values["exception"] = decision.exception.as_short_dict()
+    return values
+
+
+# Whether robots.txt applies.
+
+
+def is_exempt(request: Request) -> bool:
+    """Whether *request* has ``dont_obey_robotstxt``."""
+    return bool(request.meta.get(DONT_OBEY))
+
+
+def has_no_delay(request: Request, policy: Policy, targets: Targets) -> bool:
+    """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
+    return is_exempt(request) or policy.delay_exception(targets.of(request)) is not None
+
+
+def pin_slot(request: Request, key: str) -> None:
+    """Make the requests that a middleware derives from *request* use the download slot *key* too.
+
+    A rendering service or a scraping API fetches from the same site; ``Request.replace`` copies the meta.
+    """
+    request.meta[SLOT] = key
+    request.meta[_PINNED] = len(request.meta.get("redirect_urls", ()))
+
+
+def unpin_slot(request: Request) -> None:
+    """Undo `pin_slot`: a request that a spider makes with the meta of the response is one of its own."""
+    request.meta.pop(_PINNED, None)
+
+
+def choose_slot(request: Request, slots: DownloadSlots, targets: Targets) -> None:
+    """Put *request* into the download slot of the site that it fetches from, unless it is in one already.
+
+    A request for a service goes to another host than its target; every other request is left alone.
+    """
+    drop_stale_slot(request, slots, targets)
+    try:
+        if SLOT not in request.meta and targets.of(request) is not request.url:
+            request.meta[SLOT] = slots.key(Request(targets.of(request)))
+    except ValueError:
+        return  # the gate ends the request
+
+
+def drop_stale_slot(request: Request, slots: DownloadSlots, targets: Targets) -> None:
+    """Remove the download slot of another host, which redirects and spiders copy with the rest of the meta.
+
+    One that the project chose stays, and so does one that was pinned after the last redirect.
+    """
+    meta = request.meta
+    urls = meta.get("redirect_urls", ())
+    if SLOT not in meta or meta.get(_PINNED) == len(urls):
+        return
+    stamped = meta.get(META_KEY)
+    origin = stamped.get("origin") if is_stamp(stamped) else None
+    before = [_target(url, targets) for url in (*urls[-1:], origin) if url]
+    if meta[SLOT] in {"", *(slots.key(Request(url)) for url in before)}:  # "" is that of a data: URL
+        del meta[SLOT]
+        unpin_slot(request)
+
+
+def _target(url: str, targets: Targets) -> str:
+    try:
+        return targets.of(Request(url))
+    except ValueError:
+        return url

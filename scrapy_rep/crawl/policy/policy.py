@@ -1,0 +1,277 @@
+"""What becomes of a request: the verdict of robots.txt under the modes and exceptions of the crawl's owner."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.policy.exceptions import (
+    ExceptionIndex,
+    PolicyException,
+    origin_in_settings,
+    read_exceptions,
+    read_exceptions_file,
+)
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol import Origin, Reason, Verdict
+from scrapy_rep.protocol.display import StringEnum
+from scrapy_rep.settings import RepSettings, logging_invalid_settings
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+class Mode(StringEnum):
+    """What the rules of a robots.txt mean for the requests of a crawl; each is a string."""
+
+    OBEY = "obey"
+    """What the rules forbid is not requested."""
+    REPORT = "report"
+    """The rules are read and nothing is stopped; what they forbid is counted and stamped."""
+    IGNORE = "ignore"
+    """The rules are not asked."""
+    OFF = "off"
+    """``ROBOTSTXT_OBEY`` is False: robots.txt is not requested at all. Not a value of ``REP_MODES``."""
+
+
+ASKING: Final = frozenset({Mode.OBEY, Mode.REPORT})
+"""Modes under which the rules are asked."""
+
+SENT_ANYWAY: Final = frozenset({Mode.REPORT, Mode.IGNORE})
+"""Modes of ``REP_MODES`` under which robots.txt stops no request."""
+
+
+NOT_ASKED: Final = Verdict(allowed=True, rule=None, reason=Reason.NO_RULE)
+"""Stands for the verdict where the rules are not asked."""
+
+
+def forbidden_for(reason: Reason) -> Verdict:
+    """The verdict that forbids for another *reason* than a rule."""
+    return Verdict(allowed=False, rule=None, reason=reason)
+
+
+_DELAYED: Final = forbidden_for(Reason.CRAWL_DELAY)
+
+
+class Outcome(StringEnum):
+    """What becomes of a request; each is a string."""
+
+    ALLOWED = "allowed"
+    """robots.txt allows it."""
+    EXCEPTED = "excepted"
+    """robots.txt forbids it, and an exception lets it pass."""
+    REPORTED = "reported"
+    """robots.txt forbids it, and the mode of the site is *report*."""
+    IGNORED = "ignored"
+    """The rules were not asked: the mode of the site is *ignore*, or the request has ``dont_obey_robotstxt``."""
+    OFF = "off"
+    """The rules were not asked: ``ROBOTSTXT_OBEY`` is False."""
+    FORBIDDEN = "forbidden"
+    """It is not sent."""
+    UNREACHABLE = "unreachable"
+    """It is not sent for now: it ends in an error that Scrapy retries (``REP_UNREACHABLE``)."""
+
+
+_NOT_SENT: Final = {Outcome.FORBIDDEN, Outcome.UNREACHABLE}
+
+
+class Decision(NamedTuple):
+    """What becomes of a request and why. ``verdict`` counts only where the rules were asked.
+
+    ``line`` is that of the rule, or of the delay, that decided; 0 for none.
+    """
+
+    mode: Mode
+    outcome: Outcome
+    verdict: Verdict = NOT_ASKED
+    exception: PolicyException | None = None
+    line: int = 0
+
+    @classmethod
+    def forbidden(cls, mode: Mode, reason: Reason, line: int = 0) -> Decision:
+        """Forbidden for another *reason* than a rule."""
+        return cls(mode, Outcome.FORBIDDEN, forbidden_for(reason), None, line)
+
+    def excepted(self, reason: Reason, exception: PolicyException) -> Decision:
+        """Passed by *exception* although robots.txt delays it for *reason*; by another exception already if so."""
+        if self.exception is not None:
+            return self
+        return Decision(self.mode, Outcome.EXCEPTED, forbidden_for(reason), exception)
+
+    @property
+    def why(self) -> str:
+        """The line and the rule that decided, or another reason."""
+        where = f"line {self.line}, " if self.line else ""
+        return f"{where}{self.verdict.rule or self.verdict.reason.value}"
+
+    @property
+    def is_forbidden(self) -> bool:
+        return self.outcome in _NOT_SENT
+
+    @property
+    def is_against_rules(self) -> bool:
+        """Whether robots.txt forbids the request and no exception covers it."""
+        return self.outcome in {Outcome.FORBIDDEN, Outcome.REPORTED}
+
+    @property
+    def is_asked(self) -> bool:
+        return self.verdict is not NOT_ASKED
+
+
+class Modes:
+    """The mode of each site. An origin beats a host, a host beats ``*.domain``, the longest domain wins.
+
+    ``*.domain`` covers the hosts below a domain, not the domain itself; ``*`` covers every host.
+    """
+
+    def __init__(self, sites: Mapping[str, str]) -> None:
+        """Raises ``ValueError`` for a site or a mode that cannot be."""
+        self._modes: dict[Origin | str, Mode] = {}
+        for site, mode in sites.items():
+            if mode not in {Mode.OBEY, Mode.REPORT, Mode.IGNORE}:
+                raise ValueError(f"the mode of {site!r} is {mode!r}: write obey, report or ignore")
+            if self._modes.setdefault(_key(site), Mode(mode)) is not Mode(mode):
+                raise ValueError(f"{site!r} is named twice, with different modes: write it once")
+
+    def of(self, origin: Origin) -> Mode | None:
+        """The mode of *origin*; None if no site covers it."""
+        if origin.host.endswith("."):  # the root of the DNS: the same host
+            origin = replace(origin, host=origin.host.rstrip("."))
+        mode, domain = self._modes.get(origin) or self._modes.get(origin.host), origin.host
+        while domain and mode is None:
+            domain = domain.partition(".")[2]
+            mode = self._modes.get(f"*.{domain}")
+        return mode
+
+    def __len__(self) -> int:
+        return len(self._modes)
+
+
+def _key(site: str) -> Origin | str:
+    """What *site* stands for: an origin, a host, or ``*.`` and a domain, which is empty for ``*``."""
+    if site == "*":
+        return "*."
+    if site.startswith("*."):
+        return f"*.{_host(site[2:], site)}"
+    if "://" not in site:
+        return _host(site, site)
+    origin = origin_in_settings(site)
+    if re.search(r"[/?#]", site.partition("://")[2].rstrip("/")):
+        raise ValueError(f"{site!r} has a path: a mode is that of a whole origin")
+    return replace(origin, host=origin.host.rstrip("."))
+
+
+def _host(name: str, site: str) -> str:
+    """*name* as `Origin` spells hosts. Raises ``ValueError`` for a *site* that is no host."""
+    is_bare_ipv6 = name.count(":") > 1 and "[" not in name
+    try:
+        origin = origin_in_settings(f"https://[{name}]" if is_bare_ipv6 else f"https://{name}")
+    except ValueError:
+        origin = None
+    has_port = ":" in name and not name.endswith("]") and not is_bare_ipv6
+    if origin is None or has_port or any(sign in name for sign in "/?#@"):
+        raise ValueError(
+            f"{site!r} is not a site: write a host, *.DOMAIN, *, or an origin such as https://example.com:8443"
+        )
+    return origin.host.rstrip(".")
+
+
+class Policy:
+    """The modes and exceptions of one crawl."""
+
+    def __init__(self, modes: Modes, exceptions: ExceptionIndex, default: Mode = Mode.OBEY) -> None:
+        self.modes = modes
+        self.exceptions = exceptions
+        self.default = default
+        self.has_modes, self.has_exceptions = bool(modes), bool(exceptions.all)
+        self.lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None
+        """Called with an exception that does not apply because another rule decides now."""
+
+    @classmethod
+    def from_settings(cls, settings: RepSettings, default: Mode) -> Policy:
+        """Read ``REP_MODES``, ``REP_EXCEPTIONS`` and ``REP_EXCEPTIONS_FILE``. Raises `InvalidSettingError`.
+
+        *default* is the mode of other sites.
+        """
+        with _naming("REP_MODES"):
+            modes = Modes(settings.modes)
+        return cls(modes, ExceptionIndex(exceptions_of(settings)), default)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Policy:
+        """Read the settings of *crawler*. Logs and raises `InvalidSettingError`."""
+        settings = Crawl.of(crawler).settings
+        default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
+        with logging_invalid_settings(logger):
+            return cls.from_settings(settings, default)
+
+    def mode(self, url: str) -> Mode:
+        """The mode of the site of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
+        return self.modes.of(Origin.from_url(url)) or self.default if self.has_modes else self.default
+
+    def decide(self, url: str, mode: Mode, verdict: Verdict) -> Decision:
+        """What becomes of a request for *url*, whose *mode* asks robots.txt, with this *verdict*."""
+        exception = None if verdict.allowed else self.exception(url, verdict)
+        if verdict.allowed:
+            outcome = Outcome.ALLOWED
+        elif exception is not None:
+            outcome = Outcome.EXCEPTED
+        else:
+            outcome = Outcome.REPORTED if mode is Mode.REPORT else Outcome.FORBIDDEN
+        return Decision(mode, outcome, verdict, exception, verdict.line)
+
+    def decide_unasked(self, mode: Mode) -> Decision:
+        """What becomes of a request under a *mode* that asks for no verdict."""
+        return Decision(mode, Outcome.OFF if mode is Mode.OFF else Outcome.IGNORED)
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the rules of any site are asked."""
+        return self.default is not Mode.OFF or self.has_modes
+
+    def exception(self, url: str, verdict: Verdict) -> PolicyException | None:
+        """The exception that lets *url* pass although *verdict* forbids it, or None."""
+        if not self.has_exceptions:
+            return None
+        rule, now = str(verdict.rule) if verdict.rule else None, clock.time()
+        exception = self.exceptions.find(url, verdict.reason, rule, now)
+        if exception is None and verdict.reason is Reason.RULE:
+            lapsed = self.exceptions.find_lapsed(url, now)
+            if lapsed is not None:
+                self.lapsed(lapsed, verdict)
+        return exception
+
+    def delay_exception(self, url: str) -> PolicyException | None:
+        """The exception that lifts the Crawl-delay for *url*, or None."""
+        return self.exception(url, _DELAYED)
+
+    def __repr__(self) -> str:
+        return f"<Policy default={self.default} sites={len(self.modes)} exceptions={len(self.exceptions.all)}>"
+
+
+def exceptions_of(settings: RepSettings) -> list[PolicyException]:
+    """The exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""
+    now = clock.time()
+    with _naming("REP_EXCEPTIONS"):
+        found = read_exceptions(settings.exceptions, now=now)
+    if settings.exceptions_file:
+        with _naming(f"REP_EXCEPTIONS_FILE = {settings.exceptions_file!r}"):
+            found += read_exceptions(read_exceptions_file(settings.exceptions_file), now=now)
+    return found
+
+
+@contextmanager
+def _naming(setting: str) -> Iterator[None]:
+    """Turn a ``ValueError`` of the ``with`` block into an `InvalidSettingError` that names *setting*."""
+    try:
+        yield
+    except ValueError as error:
+        raise InvalidSettingError(f"{setting}: {error}") from None

@@ -1,0 +1,298 @@
+"""One fetch of a robots.txt through Scrapy's engine: the request, its redirects, its attempts and its size.
+
+Redirects and attempts are counted here, not by Scrapy's middlewares, so that the outcome does not depend on what
+the project does with redirects and retries. Nothing a server does raises: a failure is a result too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from functools import partial
+from http import HTTPStatus
+from itertools import count
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import urldefrag, urljoin
+
+from scrapy.exceptions import IgnoreRequest
+from w3lib.url import safe_url_string
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.request import Download, Downloads, is_of_environment, robots_request
+from scrapy_rep.crawl.runtime.event_loop import ClosingError
+from scrapy_rep.crawl.runtime.log import Line, describe, speaks_no_tls
+from scrapy_rep.crawl.runtime.scrapy_internals import is_of_proxy
+from scrapy_rep.decoders import decoders
+from scrapy_rep.exceptions import FetchError
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.access import HEADERS, TRUNCATED, Answer, Via, read
+from scrapy_rep.protocol.display import number_of
+from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
+from scrapy_rep.protocol.reader import cut
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+
+MAX_HOPS: Final = 5
+"""Redirects followed in a row: RFC 9309 section 2.3.1.2, "at least five consecutive redirects"."""
+
+MAX_HEADER: Final = 1_024
+"""Octets; a longer header value is ignored. Validators are stored and sent again."""
+
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+_LABEL: Final = re.compile(r"[a-z0-9_-]{1,63}")
+
+_STOPPED_EARLY: Final = (
+    "a StopDownload handler of this project cut it off after {:,} octets:"
+    " it must let requests with the meta key is_robotstxt_request pass"
+)
+
+
+class _ProxyError(Exception):
+    """The proxy failed, not the site. ``is_final``: another attempt would take the same proxy."""
+
+    def __init__(self, error: Exception, *, is_final: bool) -> None:
+        self.error = error
+        self.is_final = is_final
+
+
+class FetchResult(NamedTuple):
+    """The outcome of a fetch.
+
+    ``url`` answered or failed, after redirects through ``hops``; ``status`` is None without an answer. ``error``
+    says why the origin is unreachable, ``final`` that another attempt would not change it; ``retry_after`` is the
+    number of seconds that the server asked for; ``attempts`` counts the attempts made. ``unchanged``: the server
+    answered 304, and the known entry stays valid. ``is_cached``: Scrapy's HTTP cache answered. ``cache_control``,
+    ``etag`` and ``last_modified`` are headers of the answer. ``warning`` says what is odd about the body. Where
+    ``is_of_site`` is False, a proxy or a service refused the request, and nothing is known of the origin.
+    """
+
+    access: Access
+    url: str
+    status: int | None = None
+    body: bytes = b""
+    hops: tuple[str, ...] = ()
+    error: Exception | None = None
+    final: bool = False
+    retry_after: float | None = None
+    attempts: int = 1
+    unchanged: bool = False
+    is_cached: bool = False
+    cache_control: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    warning: str = ""
+    is_of_site: bool = True
+
+
+class _Task(NamedTuple):
+    """Which robots.txt is fetched, and because of which request; see `Fetcher.fetch`.
+
+    One that ``is_live`` is not answered by Scrapy's HTTP cache.
+    """
+
+    origin: Origin
+    cause: Request
+    known: Entry | None
+    forbids: Callable[[str], Awaitable[bool]]
+    is_live: bool
+
+
+class Fetcher:
+    """Fetches robots.txt files for one crawl."""
+
+    def __init__(self, crawl: Crawl, backoff: Backoff, waiting: Callable[[Origin], int]) -> None:
+        """*waiting* counts the requests that wait for an origin."""
+        self.downloads = Downloads(crawl)
+        self._crawl = crawl
+        self._settings = crawl.settings
+        self._backoff = backoff
+        self._waiting = waiting
+        self._inc_value = crawl.stats.inc_value
+        self._is_offline = crawl.crawler.settings.getbool("HTTPCACHE_IGNORE_MISSING")
+
+    async def fetch(
+        self,
+        origin: Origin,
+        cause: Request,
+        known: Entry | None = None,
+        *,
+        forbids: Callable[[str], Awaitable[bool]],
+        retry_for: float,
+        is_live: bool = False,
+    ) -> FetchResult:
+        """Fetch the robots.txt of *origin* for the request *cause*; revalidate the *known* entry if there is one.
+
+        While the origin is unreachable, further attempts follow at growing intervals. The last one ends
+        *retry_for* seconds after the start of the first, and later where the process stood still between two; none
+        starts once the crawl is closing. An attempt asks the network: where Scrapy's HTTP cache says
+        *unreachable*, the server is asked at once, unless the cache replays a crawl offline. One that *is_live*
+        passes by that cache. *forbids* says whether robots.txt forbids the URL of a redirect. Raises only what
+        ends the process or cancels the fetch.
+        """
+        if not _can_exist(origin.host):
+            error = FetchError(f"{origin.host} is no possible host name")
+            return FetchResult(Access.UNREACHABLE, origin.robots_url, error=error, final=True)
+        task, began, until = _Task(origin, cause, known, forbids, is_live), clock.monotonic(), inf
+        for attempts in count(1):
+            attempt_began = clock.monotonic()
+            result = await self._attempt(task, until)
+            if result.is_cached and result.access is Access.UNREACHABLE and not self._is_offline:
+                task = task._replace(is_live=True)
+                result = await self._attempt(task, until)
+            if result.access is not Access.UNREACHABLE or result.final or attempts > self._settings.retry_times:
+                break
+            until = began + retry_for
+            # Backoff counts from the start of the attempt, Retry-After from its end.
+            asked_for = clock.monotonic() + (result.retry_after or 0.0)
+            due = max(attempt_began + self._backoff.distance(attempts), asked_for)
+            if due >= until or self._crawl.engine.is_closing:
+                break
+            if attempts == 1:
+                self._log_retry(origin, result, due)
+            if not await self._crawl.engine.pause(due - clock.monotonic()):
+                break
+            until += clock.monotonic() - due  # while the process stood still it did not wait
+        return result if attempts == 1 else result._replace(attempts=attempts)
+
+    def _log_retry(self, origin: Origin, failed: FetchResult, due: float) -> None:
+        self._crawl.log.add(
+            Line.RETRIED, "robots.txt of %s: the first attempt failed (%s); the next one starts in %.1f s; %s",
+            origin, describe(failed.error), max(due - clock.monotonic(), 0.0),
+            number_of(self._waiting(origin), "request waits", "requests wait"),
+        )  # fmt: skip
+
+    async def _attempt(self, task: _Task, until: float) -> FetchResult:
+        url, known = task.origin.robots_url, task.known
+        hops: list[str] = []
+        try:
+            while True:
+                validators = _validators(known, url)
+                response, download = await self._download(url, task, validators, until)
+                if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
+                    return _unchanged(known, response)
+                target = _redirect_target(response)
+                if target is None or response.status in self._settings.status_access:
+                    return self._judge(response, tuple(hops), download)
+                if len(hops) == MAX_HOPS or not task.origin.may_lead_to(target) or await task.forbids(target):
+                    return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
+                hops.append(target)
+                url = target
+        except _ProxyError as failed:
+            result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=failed.error)
+            return result._replace(final=failed.is_final, is_of_site=False)
+        except ClosingError as error:  # nothing was asked
+            result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error)
+            return result._replace(final=True, is_of_site=False)
+        except Exception as error:  # noqa: BLE001  # no failure means "allowed"
+            is_final = isinstance(error, IgnoreRequest) or speaks_no_tls(error)  # then it would be the same again
+            return FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)
+
+    async def _download(
+        self, url: str, task: _Task, validators: dict[str, str], until: float
+    ) -> tuple[Response, Download]:
+        timeout = round(min(self._settings.timeout, until - clock.monotonic()), 2)
+        if timeout <= 0:
+            raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
+        request = robots_request(url, task.cause, self._settings, validators, timeout)
+        if task.is_live:
+            request.meta["dont_cache"] = True
+        self._inc_value("rep/request_count")
+        is_named = "proxy" in request.meta
+        try:
+            response, download = await self.downloads.send(request)
+        except Exception as error:
+            if is_of_proxy(request, error):
+                raise _ProxyError(error, is_final=is_named or is_of_environment(request)) from error
+            raise
+        sent, is_direct = response.request or request, self._crawl.targets.of(request) is request.url
+        if not is_direct or (self._settings.request_hook is not None and request.url != url):
+            download.via = Via.SERVICE
+        elif sent.meta.get("proxy"):
+            download.via = Via.PROXY
+            download.may_change_proxy = not (is_named or is_of_environment(sent))
+        # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
+        return response if is_direct else response.replace(url=url), download
+
+    def _judge(self, response: Response, hops: tuple[str, ...], download: Download) -> FetchResult:
+        settings, status = self._settings, response.status
+        said = {name: _header(response, name) for name in HEADERS}
+        damage = TRUNCATED if "dataloss" in response.flags else download.damage
+        is_whole = download.is_whole(response)
+        if not is_whole:
+            damage = _STOPPED_EARLY.format(download.octets)
+        reading = read(
+            Answer(status, said, response.body, damage, via=download.via),
+            limit=settings.max_size,
+            decoders=decoders() if said["content-encoding"] else {},
+            overrides=settings.status_access,
+        )
+        result = partial(
+            FetchResult, reading.access, response.url, status, hops=hops, is_cached="cached" in response.flags
+        )
+        if reading.access is Access.SUCCESSFUL:
+            body = cut(reading.body, settings.max_size)
+            warning = download.warning or reading.warning
+            return result(body=body, warning=warning, **_headers_of_cache(response))
+        if reading.access is Access.UNAVAILABLE:
+            return result(cache_control=_header(response, "Cache-Control"))
+        is_last = status in settings.status_access or (200 <= status < 300 and not is_whole)
+        return result(
+            error=FetchError(reading.problem or f"HTTP status {status}"),
+            final=is_last or not (reading.is_of_site or download.may_change_proxy),
+            retry_after=retry_after(response.headers.get(b"Retry-After") or b"", clock.time()),
+            is_of_site=reading.is_of_site,
+        )
+
+
+def _can_exist(host: str) -> bool:
+    """Whether *host* is an address or a name that a look-up could find (RFC 1034 section 3.1, and underscores)."""
+    labels = host.removesuffix(".").split(".")
+    return ":" in host or (len(host) <= 254 and all(map(_LABEL.fullmatch, labels)))
+
+
+def _validators(known: Entry | None, url: str) -> dict[str, str]:
+    """Headers that revalidate the *known* entry: RFC 9309 section 2.4, RFC 9110 section 13.1."""
+    if known is None or known.access is not Access.SUCCESSFUL or known.url != url:
+        return {}
+    headers = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+    return {name: value for name, value in headers.items() if value}
+
+
+def _unchanged(known: Entry, response: Response) -> FetchResult:
+    headers = {name: value for name, value in _headers_of_cache(response).items() if value}
+    validators = {"etag": known.etag, "last_modified": known.last_modified}
+    result = FetchResult(known.access, known.url, response.status, known.body, known.hops, unchanged=True)
+    return result._replace(**{**validators, **headers})
+
+
+def _headers_of_cache(response: Response) -> dict[str, Any]:
+    return {
+        "cache_control": _header(response, "Cache-Control"),
+        "etag": _header(response, "ETag"),
+        "last_modified": _header(response, "Last-Modified"),
+    }
+
+
+def _header(response: Response, name: str) -> str:
+    """The value of a header; empty without one, or with one longer than `MAX_HEADER`."""
+    if name not in response.headers:
+        return ""
+    value = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
+    return value if len(value) <= MAX_HEADER else ""
+
+
+def _redirect_target(response: Response) -> str | None:
+    """The URL that *response* redirects to, empty if it is unusable; None if it is not a redirect."""
+    location = response.headers.get(b"Location") if response.status in _REDIRECTS else None
+    if not location:
+        return None
+    try:
+        return urldefrag(urljoin(response.url, safe_url_string(location.strip()))).url
+    except ValueError:
+        return ""

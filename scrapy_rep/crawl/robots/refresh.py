@@ -1,0 +1,162 @@
+"""Where the current entry of an origin comes from: the store, another process, or a fetch of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from scrapy import signals
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.fetch import Fetcher, FetchResult
+from scrapy_rep.crawl.robots.stores import NullStore, claim
+from scrapy_rep.crawl.runtime.event_loop import Timer, start
+from scrapy_rep.exceptions import RedisRequiredError
+from scrapy_rep.protocol import Access, Origin
+from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from scrapy_rep.crawl.robots.stores import Store
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+
+_FIRST_POLL: Final = 0.05  # seconds until a process without the lease looks in the store for the other's result
+_LAST_POLL: Final = 1.0
+_LEASE_LIFE: Final = 9.0  # seconds that a lease outlives the process that holds it
+
+
+class Refresher:
+    """Refreshes the entries of one crawl.
+
+    One process at a time fetches an origin: the one with the lease. The others wait for its entry. A lease is
+    short, and renewed while the fetch lasts: a process that dies delays the others by some seconds.
+    """
+
+    def __init__(self, crawl: Crawl, store: Store, waiting: Callable[[Origin], int]) -> None:
+        """*waiting* counts the requests that wait for an origin."""
+        self._engine = crawl.engine
+        self._settings = settings = crawl.settings
+        self._store = store
+        self._no_store = NullStore()
+        self._leased: set[Origin] = set()
+        self._renewal = Timer()
+        crawl.crawler.signals.connect(self._renewal.stop, signal=signals.spider_closed)
+        backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
+        self.fetcher = Fetcher(crawl, backoff, waiting)
+        self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
+
+    async def refresh(
+        self,
+        origin: Origin,
+        cause: Request,
+        known: Entry | None,
+        *,
+        forbids: Callable[[str], Awaitable[bool]],
+        retries: bool = True,
+        is_live: bool = False,
+    ) -> tuple[Entry, FetchResult | None]:
+        """The current entry of *origin*, and the fetch that brought it; None if it was in the store.
+
+        *known* is the entry in memory, the rest is as in `Fetcher.fetch`.
+
+        *retries* is whether requests wait for further attempts while the origin is unreachable.
+        """
+        store, began = self._store_of(origin), clock.time()
+        latest, interval = known, _FIRST_POLL
+        while True:
+            stored = await store.get(origin)
+            latest = self._latest(stored, latest)
+            if latest is not None and self._is_current(latest, began):
+                return latest, None
+            if await claim(store, origin, _LEASE_LIFE, stored):
+                self._leased.add(origin)
+                self._renew_later()
+                break
+            if not await self._engine.pause(interval):  # a crawl that is closing fetches once, lease or not
+                break
+            interval = min(2 * interval, _LAST_POLL)
+        is_worth_it = retries and self._is_worth_retrying(known, latest)
+        wait = self._settings.unreachable_wait if is_worth_it else 0.0
+        try:
+            result = await self.fetcher.fetch(
+                origin, cause, latest, forbids=forbids, retry_for=wait, is_live=is_live
+            )
+        finally:
+            self._leased.discard(origin)
+        return self._entry(origin, result, latest), result
+
+    def _renew_later(self) -> None:
+        if not self._renewal:
+            self._renewal.call_after(_LEASE_LIFE / 3, self._renew_all)
+
+    def _renew_all(self) -> None:
+        for origin in [*self._leased]:
+            start(self._renew(origin))
+        if self._leased:
+            self._renew_later()
+
+    async def _renew(self, origin: Origin) -> None:
+        store = self._store_of(origin)
+        with suppress(RedisRequiredError):
+            is_ours = await store.acquire_lease(origin, _LEASE_LIFE)
+            if is_ours and origin not in self._leased:  # the fetch has ended meanwhile
+                await store.release_lease(origin)
+
+    async def save(self, entry: Entry) -> None:
+        """Store *entry*, which a fetch brought, and release the lease on its origin."""
+        await self._store_of(entry.origin).put(entry)
+
+    async def give_up(self, origin: Origin) -> None:
+        """Release the lease on *origin*, of which a fetch brought nothing."""
+        await self._store_of(origin).release_lease(origin)
+
+    @staticmethod
+    def _latest(stored: Entry | None, known: Entry | None) -> Entry | None:
+        if stored is None or (known and (known.tried_at >= stored.tried_at or stored.is_ahead(clock.time()))):
+            return known
+        return stored
+
+    def _is_current(self, entry: Entry, began: float) -> bool:
+        """Whether *entry* needs no fetch.
+
+        An origin that an earlier crawl found unreachable is tried again at once, and so is one whose HTTP status
+        means something else under the settings of this crawl.
+        """
+        now = clock.time()
+        if self.freshness.usable_until(entry, now) <= now:
+            return False
+        meaning = self._settings.status_access.get(entry.status or 0, entry.access)
+        return meaning is entry.access and (not entry.failures or entry.tried_at >= began)
+
+    def _is_worth_retrying(self, known: Entry | None, stored: Entry | None) -> bool:
+        """Whether requests wait for further attempts if the first one fails.
+
+        Not if the origin was unreachable a moment ago, and not if a stale copy can be served at once.
+        """
+        if known is not None and known.failures:
+            return False
+        if stored is None:
+            return True
+        now = clock.time()
+        return self.freshness.access(self.freshness.failed(stored, now, 1, None), now) is Access.UNREACHABLE
+
+    def _entry(self, origin: Origin, result: FetchResult, known: Entry | None) -> Entry:
+        now = clock.time()
+        entry = Entry(
+            origin, result.access, result.url, result.status, result.body, result.hops, now, now,
+            result.etag, result.last_modified,
+        )  # fmt: skip
+        if result.access is not Access.UNREACHABLE:
+            return self.freshness.answered(entry, now, result.cache_control)
+        if known is not None and result.status not in self._settings.status_access:
+            entry = known  # a stale copy may be served
+        return self.freshness.failed(entry, now, result.attempts, result.retry_after)
+
+    def _store_of(self, origin: Origin) -> Store:
+        """Where the entry of *origin* is kept: nowhere for a loopback site, unless the user configured a store.
+
+        A developer's own site changes by the minute.
+        """
+        return self._store if self._settings.shares(origin) else self._no_store

@@ -1,0 +1,241 @@
+"""The request for a robots.txt: what it inherits, how much is downloaded, and what a closing crawl awaits.
+
+Scrapy's decompression shows what it can of a damaged body, and raises for one that nobody needs. So a body is
+undone here, a moment before Scrapy would, from the network and from its HTTP cache alike.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import Request, signals
+from scrapy.exceptions import StopDownload
+from scrapy.http import TextResponse
+from scrapy.http.request import NO_CALLBACK
+from scrapy.responsetypes import responsetypes
+from scrapy.settings import default_settings
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.httpobj import urlparse_cached
+
+from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK
+from scrapy_rep.decoders import decoders
+from scrapy_rep.protocol.access import Via
+from scrapy_rep.protocol.codings import undo
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+    from scrapy.utils.asyncio import CallLaterResult
+
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+    from scrapy_rep.settings import RepSettings
+
+logger = logging.getLogger(__name__)
+
+PRIORITY: Final = 1_000
+"""The priority that Scrapy's own middleware uses: before every page."""
+
+_OURS: Final[dict[str, Any]] = {
+    "dont_obey_robotstxt": True,
+    "is_robotstxt_request": True,
+    # The fetcher follows redirects and retries itself, see `scrapy_rep.crawl.robots.fetch`.
+    "dont_redirect": True,
+    "dont_retry": True,
+    # The spider requested the site; a redirect may keep its robots.txt elsewhere.
+    "allow_offsite": True,
+    "dont_merge_cookies": True,
+    "autothrottle_dont_adjust_delay": True,
+    # A truncated response is flagged instead of raising; the fetcher handles it.
+    "download_fail_on_dataloss": False,
+    # The parameters that a project sets for its pages, such as a browser, would change a plain text file.
+    "zyte_api_default_params": False,
+}
+_INHERITED: Final = frozenset({"download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive"})
+_INHERITED_WITH_PROXY: Final = _INHERITED | {"proxy", "_auth_proxy"}
+_INHERITED_HEADERS: Final = ("User-Agent", "Proxy-Authorization")
+
+_META: Final = "rep_received"  # meta key of our requests: the `Download` that all copies of one share
+_STOPPED: Final = "download_stopped"  # Scrapy's flag
+_SCRAPY_MAXSIZE: Final = default_settings.DOWNLOAD_MAXSIZE
+
+
+def is_robots_txt(request: Request) -> bool:
+    """Whether *request* is for a robots.txt: ours, also after redirects, or one that a spider makes."""
+    return bool(request.meta.get("is_robotstxt_request")) or urlparse_cached(request).path == "/robots.txt"
+
+
+def proxy_of(request: Request) -> str:
+    """The proxy that *request* names; empty where a middleware, the environment or nobody chooses one."""
+    return "" if is_of_environment(request) else request.meta.get("proxy") or ""
+
+
+def is_of_environment(request: Request) -> bool:
+    """Whether Scrapy took the proxy of *request* from the environment, by the scheme of its URL."""
+    return "_scheme_proxy" in request.meta
+
+
+def robots_request(
+    url: str, cause: Request, settings: RepSettings, headers: dict[str, Any], timeout: float
+) -> Request:
+    """Build the request for the robots.txt at *url*, caused by *cause*; *headers* are added to inherited ones.
+
+    It times out after *timeout* seconds. It sets no ``dont_cache``: a replay from Scrapy's HTTP cache must find
+    its robots.txt. ``REP_REQUEST_HOOK`` may replace it; raises ``TypeError`` if the hook returns no
+    `scrapy.Request`.
+    """
+    request = Request(
+        url,
+        callback=NO_CALLBACK,
+        headers=_inherited_headers(cause) | headers,
+        meta={**_inherited_meta(cause), **_OURS, "download_timeout": timeout},
+        priority=PRIORITY,
+        dont_filter=True,
+    )
+    if settings.request_hook is None:
+        return request
+    hooked = settings.request_hook(request, cause)
+    if not isinstance(hooked, Request):
+        raise TypeError(f"REP_REQUEST_HOOK returned {hooked!r}: it must return a scrapy.Request")
+    return hooked
+
+
+def cause_for(url: str, cause: Request) -> Request:
+    """The request for whose sake the robots.txt of *url* is fetched, where *cause* leads to another host."""
+    meta = {key: value for key, value in cause.meta.items() if key != "download_slot"}
+    return Request(url, headers=cause.headers, meta=meta)
+
+
+def _inherited_meta(cause: Request) -> dict[str, Any]:
+    # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
+    meta = cause.meta
+    keys = _INHERITED if is_of_environment(cause) else _INHERITED_WITH_PROXY
+    return {key: meta[key] for key in meta.keys() & keys}
+
+
+def _inherited_headers(cause: Request) -> dict[str, Any]:
+    names = _INHERITED_HEADERS if "_auth_proxy" in cause.meta else _INHERITED_HEADERS[:1]
+    return {name: cause.headers.getlist(name) for name in names if name in cause.headers}
+
+
+@dataclass(slots=True, eq=False)
+class Download:
+    """One request in flight: octets that may come, and that came; what is wrong with the body, or odd about it.
+
+    ``via`` is who carried it, once there is an answer; ``may_change_proxy`` whether another attempt could take
+    another proxy.
+    """
+
+    limit: int
+    octets: int = 0
+    damage: str = ""
+    warning: str = ""
+    via: Via = Via.NOBODY
+    may_change_proxy: bool = False
+
+    def undone(self, response: Response) -> Response:
+        """*response* with its body as it was before it was compressed, or with none if that cannot be said."""
+        self.octets = self.octets or len(response.body)  # from the HTTP cache, which says that we stopped it
+        codings = b",".join(response.headers.getlist("Content-Encoding")).decode("latin-1")
+        if not codings:
+            return response
+        raw, body = response.body, b""
+        try:
+            is_stopped = len(raw) > self.limit
+            body, self.warning = undo(raw, codings, limit=self.limit, decoders=decoders(), is_stopped=is_stopped)
+        except ValueError as error:
+            self.damage = str(error)
+        headers = response.headers.copy()
+        del headers["Content-Encoding"]
+        kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
+        if issubclass(kind, TextResponse):
+            return response.replace(cls=kind, headers=headers, body=body, encoding=None)
+        return response.replace(headers=headers, body=body)
+
+    def is_whole(self, response: Response) -> bool:
+        """Whether the body of *response* is complete up to the limit: no other component cut it off."""
+        octets = self.octets or len(response.body)
+        if _STOPPED not in response.flags or octets > self.limit:
+            return True
+        length = response.headers.get(b"Content-Length") or b""
+        return length.isdigit() and octets >= int(length)
+
+
+def _reached_downloader(request: Request) -> None:
+    """Lift the project's limit, with which Scrapy aborts an honest large file by its Content-Length."""
+    if _META in request.meta:
+        request.meta["download_maxsize"] = _SCRAPY_MAXSIZE
+
+
+def _bytes_received(data: bytes, request: Request) -> None:
+    download: Download | None = request.meta.get(_META)
+    if download is None:
+        return
+    download.octets += len(data)
+    if download.octets > download.limit:
+        raise StopDownload(fail=False)
+
+
+def _before_decompression(request: Request, response: Response) -> Response:
+    download: Download | None = request.meta.get(_META)
+    return response if download is None else download.undone(response)
+
+
+_LISTENERS: Final = {
+    signals.request_reached_downloader: _reached_downloader,
+    signals.bytes_received: _bytes_received,
+}
+
+
+class Downloads:
+    """The robots.txt requests of one crawl that are in flight.
+
+    Each ends at ``REP_MAX_SIZE`` octets and keeps what came, whatever limits the project has for its pages.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._limit = crawl.settings.max_size
+        self._in_flight: set[Download] = set()
+        self._timer: CallLaterResult | None = None  # runs while there are requests, and a moment longer
+        self.when_closing: list[Callable[[], None]] = []
+        """Called when the crawl begins to close while requests are in flight."""
+        crawl.crawler.signals.connect(self._stop, signal=signals.spider_closed)
+
+    def __len__(self) -> int:
+        return len(self._in_flight)
+
+    async def send(self, request: Request) -> tuple[Response, Download]:
+        """Send *request*, which is for a robots.txt."""
+        download = Download(self._limit)
+        request.meta[_META] = download
+        self._in_flight.add(download)
+        if self._timer is None:
+            for signal, listener in _LISTENERS.items():
+                self._crawl.crawler.signals.connect(listener, signal=signal)
+            self._crawl.downloader.see_compressed(_before_decompression, is_on=True)
+            self._timer = call_later(CLOSING_CHECK, self._watch)
+        try:
+            return await self._crawl.downloader.download_robots_txt(request), download
+        finally:
+            self._in_flight.remove(download)
+
+    def _watch(self) -> None:
+        """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
+        if not self._in_flight:
+            self._stop()
+            return
+        if self._crawl.engine.is_closing:
+            for cancel in self.when_closing:
+                cancel()
+        self._timer = call_later(CLOSING_CHECK, self._watch)
+
+    def _stop(self) -> None:
+        """Listen no more: any listener costs Scrapy a call per response, or chunk of it, of every page."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            for signal, listener in _LISTENERS.items():
+                self._crawl.crawler.signals.disconnect(listener, signal=signal)
+            self._crawl.downloader.see_compressed(_before_decompression, is_on=False)

@@ -1,0 +1,77 @@
+"""`Crawl`: what the components of one crawl share. Each of them asks ``Crawl.of(crawler)`` for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+from scrapy_rep.crawl.runtime.log import OriginLog
+from scrapy_rep.crawl.runtime.product_tokens import ProductTokens
+from scrapy_rep.crawl.runtime.scrapy_internals import Downloader, DownloadSlots, Engine
+from scrapy_rep.crawl.runtime.targets import Targets
+from scrapy_rep.settings import RepSettings
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+T = TypeVar("T")
+
+_ATTRIBUTE: Final = "_scrapy_rep"  # of the crawler, so that both are freed together
+
+
+class Crawl:
+    """One crawl: its settings, targets, product tokens, engine, downloader, download slots, log and stats.
+
+    ``has_gate`` is whether our downloader middleware judges its requests, ``keeps_delays`` whether `CrawlDelay` is
+    enabled; each of the two says so itself.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises `InvalidSettingError`, which is logged."""
+        self.crawler = crawler
+        self.settings = RepSettings.from_crawler(crawler)
+        self.targets = Targets(self.settings.target_url)
+        self.engine = Engine(crawler)
+        self.downloader = Downloader(crawler)
+        self.download_slots = DownloadSlots(crawler)
+        self.log = OriginLog(crawler)
+        self.has_gate = self.keeps_delays = False
+        self._parts: dict[Any, Any] = {}
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Crawl:
+        """The one of *crawler*."""
+        crawl = vars(crawler).get(_ATTRIBUTE)
+        if crawl is None:
+            crawl = vars(crawler)[_ATTRIBUTE] = cls(crawler)
+        return cast("Crawl", crawl)
+
+    @cached_property
+    def product_tokens(self) -> ProductTokens:
+        """The names under which robots.txt is asked. Raises `InvalidSettingError`."""
+        return ProductTokens(self.crawler, self.settings.user_agents)
+
+    @cached_property
+    def stats(self) -> StatsCollector:
+        """The stats; Scrapy has them when it builds components."""
+        return self.crawler.stats
+
+    def add(self, part: object) -> None:
+        """Let `find` find *part*, the one of its class in this crawl."""
+        self._parts[type(part)] = part
+
+    def part(self, kind: Callable[[Crawl], T]) -> T:
+        """The part of class *kind*, which is made of this crawl when it is first asked for."""
+        found = self._parts.get(kind)
+        if found is None:
+            found = self._parts[kind] = kind(self)
+        return cast("T", found)
+
+    def find(self, kind: type[T]) -> T | None:
+        """The part of class *kind*, or None if this crawl has none."""
+        return self._parts.get(kind)
+
+    def __repr__(self) -> str:
+        return f"<Crawl of {self.crawler.spidercls.name}>"

@@ -1,0 +1,579 @@
+"""Everything in Scrapy that this package uses although Scrapy does not promise to keep it.
+
+`TOUCHES` lists it; no other module uses any of it. Scrapy plans to replace download slots by a throttler: all that
+depends on them is in `DownloadSlots`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Container, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
+from scrapy import Request, pqueues, signals
+from scrapy.core import downloader
+from scrapy.core.scheduler import Scheduler
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.exceptions import CloseSpider, IgnoreRequest
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.httpobj import urlparse_cached
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.runtime.event_loop import Closing, Pauses
+
+if TYPE_CHECKING:
+    import re
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.spiders import SitemapSpider
+
+TOUCHES: Final = {
+    "engine._slot.nextcall": "wakes the engine when a request can start; without it that takes up to 5 s",
+    "engine._slot.closing": "shows that the crawl is closing; without it running fetches delay the end",
+    "engine.running": "shows that the spider is open: before that, nothing is fetched and the engine is not woken",
+    "engine._slot.inprogress": "shows when a page has been handled; without it a killed crawl repeats more",
+    "engine._slot.scheduler": "tells what an earlier run left; without it what this run leaves is not known",
+    "engine._slot.scheduler.df": "writes at once what it has seen; without it a killed crawl repeats more",
+    "downloader.active": "shows when a request ends; without it every download slot seems to have room",
+    "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
+    "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page,"
+    " and a robots.txt that is cut inside its compression is read as if it were whole",
+    "downloader.total_concurrency": "is raised for robots.txt and for what only waits: else these displace pages",
+    "downloader.get_slot_key": "gives the download slot of a request; without it that is taken from meta or URL",
+    "downloader.slots": "holds room and delay of download slots; without it requests wait inside the downloader",
+    "downloader._get_slot": "creates a download slot before its first request; without it the first has no delay",
+    "slot.active": "counts the requests in a download slot",
+    "slot.latercall": "shows whether the next request of a download slot starts at once",
+    "slot.concurrency": "limits the requests that a download slot transfers at once",
+    "slot.queue": "shows whether a request waits inside the download slot; without it a back-off delays the end",
+    "slot.transferring": "shows whether a request has started",
+    "slot.lastseen": "is the time of the last start; set when robots.txt has arrived, or ahead to hold a start",
+    "downloader.monotonic": "is there if that clock is the monotonic one, else it is the time of day",
+    "slot.delay": "takes the Crawl-delay",
+    "slot.jitter": "is set to 0 where it would shorten the Crawl-delay (Scrapy >= 2.19)",
+    "slot.randomize_delay": "does the same before Scrapy 2.19",
+    "downloader.handlers._get_handler": "finds the download handler of Twisted, or of aiohttp",
+    "downloader.handlers.download_request_async": "is where the door stands; without it nothing is requested",
+    "handler._session._retry_connection": "repeats a request at once, whatever its delay; Scrapy's retries wait",
+    "handler._pool.persistent": "has Twisted keep connections, on which it does the same",
+    "handler._pool._connections": "are those connections, of which a delayed request takes none",
+    "spider._errback": "is the errback of every link of a CrawlSpider; it does nothing unless the rule names one",
+    "spider._cbs": "holds the sitemap_rules of a SitemapSpider, with their callbacks",
+    "spider._follow": "holds its sitemap_follow, compiled",
+    "pqueues._path_safe": "finds the files of a JOBDIR that a crawl with Scrapy's own queue began",
+    "handler._session.connector._limit": "caps the aiohttp pool at CONCURRENT_REQUESTS: raised for robots.txt",
+    "handler._default_client._transport._pool._max_connections": "does the same in httpx (Scrapy 2.16 to 2.18)",
+}
+"""What is touched, and why."""
+
+_START_CHECK: Final = 0.01  # seconds between two checks whether the engine has started
+_START_POLL: Final = 0.05  # seconds between two checks whether a request has started
+_IS_MONOTONIC: Final = hasattr(downloader, "monotonic")
+_MAX_RECENT: Final = 1_000  # answers of all download slots
+
+
+class Engine:
+    """Scrapy's engine, as far as this package needs it."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self.closing = Closing(lambda: self.is_closing)
+        self._pauses = Pauses(self.closing)
+
+    def wake(self) -> None:
+        """Make the engine ask its scheduler now; by itself it does so when a request ends, and every 5 s.
+
+        Not before the spider is open: the engine would find parts of itself missing, and asks then anyway.
+        """
+        next_call = getattr(getattr(self._crawler.engine, "_slot", None), "nextcall", None)
+        if next_call is not None and self.is_running:
+            next_call.schedule()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the spider is open: the middlewares know it, and requests can be made."""
+        running: bool = self._crawler.engine.running
+        return running
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the crawl has begun to close: after a signal, an exception or its last request.
+
+        While the spider is being opened, the engine does not run yet, but is not closing either.
+        """
+        slot = getattr(self._crawler.engine, "_slot", None)
+        if slot is None:
+            return not self.is_running
+        return getattr(slot, "closing", None) is not None
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait *seconds*; return False, and early, when the crawl begins to close."""
+        if self.is_closing:
+            return False
+        return seconds <= 0 or await self._pauses.wait(seconds)
+
+    @property
+    def scheduled(self) -> int:
+        """The number of requests in Scrapy's scheduler; 0 for any other, which may not be this crawl's alone."""
+        scheduler = getattr(getattr(self._crawler.engine, "_slot", None), "scheduler", None)
+        return len(scheduler) if isinstance(scheduler, Scheduler) else 0
+
+    def flush_seen(self) -> None:
+        """Have the filter of duplicates write what it has seen, if it has a file, and the disk has room.
+
+        From now on it writes nothing before it is told to; in older versions of Scrapy it does so at once.
+        """
+        scheduler = getattr(getattr(self._crawler.engine, "_slot", None), "scheduler", None)
+        file = getattr(getattr(scheduler, "df", None), "file", None)
+        if file is not None:
+            with suppress(OSError):
+                file.flush()
+            if getattr(file, "line_buffering", False):
+                file.reconfigure(line_buffering=False)
+
+    def on_handled(self, listener: Callable[[Request], None]) -> None:
+        """Call *listener* whenever all that came of a request is over, its callback and its items included."""
+        slot: Any = getattr(self._crawler.engine, "_slot", None)
+        if type(getattr(slot, "inprogress", None)) is set:
+            slot.inprogress = _InProgress(slot.inprogress, listener)
+
+    def close_spider(self, reason: str) -> None:
+        """Close the spider soon, or as soon as it is open; do nothing if it is closing already."""
+
+        def idle() -> None:
+            raise CloseSpider(reason)
+
+        def close() -> None:
+            if not self.is_running and getattr(self._crawler.engine, "_slot", None) is not None:
+                call_later(_START_CHECK, close)
+            elif not self.is_closing:
+                deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
+
+        self._crawler.signals.connect(idle, signal=signals.spider_idle, weak=False)
+        call_later(0, close)
+
+
+@dataclass(eq=False, slots=True)
+class Answers:
+    """What the network answers to requests; what a middleware answers, such as Scrapy's HTTP cache, is not seen.
+
+    ``listener`` is called with a request, when it started (monotonic seconds) and its outcome: a response with one
+    of ``statuses``, or an exception, and while it ``hears_all`` any response. ``recent`` are the last responses
+    with another status: when they came (monotonic seconds), and the key of their download slot.
+    """
+
+    statuses: Container[int]
+    listener: Callable[[Request, float, Response | Exception], None]
+    hears_all: bool = False
+    recent: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=_MAX_RECENT))
+
+
+class Downloader:
+    """Scrapy's downloader without its download slots, as far as this package needs it."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self.send: Callable[[Request], Coroutine[Any, Any, Response]] = _no_door
+        """Sends a request to the network; only the door may call it."""
+
+    @cached_property
+    def _downloader(self) -> Any:
+        return self._crawler.engine.downloader
+
+    def set_door(self, door: Callable[[Request], Coroutine[Any, Any, Response]]) -> bool:
+        """Have every request pass *door*, which lets it out by `send`; False if Scrapy has no such place.
+
+        Every way out ends here: the scheduler, ``download_async``, pipelines, redirects. What `tell` and
+        `end_repeats` add lies behind the door, so that it sees a request when that starts.
+        """
+        handlers: Any = getattr(self._downloader, "handlers", None)
+        send = getattr(handlers, "download_request_async", None)
+        if send is None:
+            return False
+        try:
+            handlers.download_request_async = door
+        except AttributeError:  # an object of a project that takes no attributes
+            return False
+        self.send = send
+        return True
+
+    def end_repeats(self, is_delayed: Callable[[Request], bool]) -> None:
+        """Let no download handler repeat a request that *is_delayed*: at once, as each does if a connection ends.
+
+        With Twisted such a request has a connection of its own. On one that is kept it would often fail: with the
+        same distance between all requests, servers close connections just when they are needed again. To be called
+        once. The handlers look at flag and pool when a request starts, before anything else can run.
+        """
+        send = self.send
+        pools: dict[Any, Any] = {}
+
+        async def send_once(request: Request) -> Response:
+            handler, repeats = self.handler(request), not is_delayed(request)
+            if hasattr(handler, "_session"):
+                handler._session._retry_connection = repeats
+            if not hasattr(handler, "_pool"):
+                return await send(request)
+            pool = pools.setdefault(handler, handler._pool)
+            handler._pool = pool if repeats else _keeping_nothing(pool)
+            try:
+                return await send(request)
+            finally:
+                handler._pool = pool
+
+        self.send = send_once
+
+    def tell(self, answers: Answers) -> None:
+        """Tell *answers* what the network answers, from now on."""
+        send = self.send
+
+        async def send_and_tell(request: Request) -> Response:
+            began = clock.monotonic()
+            try:
+                response = await send(request)
+            except Exception as error:
+                answers.listener(request, began, error)
+                raise
+            is_asking = response.status in answers.statuses
+            if not is_asking and "is_robotstxt_request" not in request.meta:
+                answers.recent.append((clock.monotonic(), request.meta.get("download_slot", "")))
+            if is_asking or answers.hears_all:
+                answers.listener(request, began, response)
+            return response
+
+        self.send = send_and_tell
+
+    def add_backout(self, needs_more_backout: Callable[[], bool]) -> None:
+        """Stop the engine and a lazy ``start()`` from taking requests also while *needs_more_backout* is true."""
+        downloader: Any = self._downloader
+        needs_backout = getattr(downloader, "needs_backout", None)
+        if needs_backout is not None:
+            downloader.needs_backout = lambda: needs_backout() or needs_more_backout()
+
+    def lend_places(self, count: int) -> None:
+        """Let *count* requests more be with the downloader, because so many of them wait; fewer if negative."""
+        downloader: Any = self._downloader
+        if getattr(downloader, "total_concurrency", 0) > 0:  # else there is no limit
+            downloader.total_concurrency += count
+
+    @property
+    def is_full(self) -> bool:
+        """Whether ``CONCURRENT_REQUESTS`` requests are with the downloader, so that the scheduler is not asked."""
+        downloader = self._downloader
+        limit: int = getattr(downloader, "total_concurrency", 0)
+        return 0 < limit <= len(getattr(downloader, "active", ()))
+
+    def set_method(self, method: Any, *, is_on: bool, is_first: bool = False) -> None:
+        """Call *method* of a downloader middleware, by its name, after those of all others, or no longer.
+
+        One that *is_first* is called before them.
+        """
+        methods = getattr(getattr(self._downloader, "middleware", None), "methods", None)
+        if methods is not None:
+            others = [each for each in methods[method.__name__] if each != method]
+            # A new one: requests may be on their way through the old one.
+            ours = [method] if is_on else []
+            methods[method.__name__] = deque([*ours, *others] if is_first else [*others, *ours])
+
+    def see_compressed(self, method: Any, *, is_on: bool) -> None:
+        """Call *method*, as ``process_response``, just before Scrapy's own would decompress, or no longer."""
+        methods = getattr(getattr(self._downloader, "middleware", None), "methods", None)
+        if methods is not None:
+            each: list[Any] = [one for one in methods["process_response"] if one != method]
+            owners = [isinstance(getattr(one, "__self__", None), HttpCompressionMiddleware) for one in each]
+            if is_on and True in owners:  # without it nothing is decompressed
+                each.insert(owners.index(True), method)
+            methods["process_response"] = deque(each)  # a new one, as in `set_method`
+
+    async def download_robots_txt(self, request: Request) -> Response:
+        """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
+        _active(self._downloader)
+        with _one_more_connection(self.handler(request)):
+            return await self._crawler.engine.download_async(request)
+
+    def handler(self, request: Request) -> Any:
+        """The download handler for *request*; None if there is none, or if Scrapy does not show it."""
+        return self.handler_of(urlparse_cached(request).scheme)
+
+    def handler_of(self, scheme: str) -> Any:
+        """As `handler`, for URLs with *scheme*."""
+        handlers = getattr(self._downloader, "handlers", None)
+        return getattr(handlers, "_get_handler", lambda _: None)(scheme)
+
+
+async def _no_door(request: Request) -> Response:
+    raise IgnoreRequest(f"{request} is not sent: Scrapy shows no place where requests leave")
+
+
+def _keeping_nothing(pool: Any) -> Any:
+    """A pool like *pool* whose connections serve one request each; *pool* for HTTP/2, which repeats nothing."""
+    if hasattr(pool, "persistent"):
+        pool = copy(pool)
+        pool.persistent, pool._connections = False, {}
+    return pool
+
+
+@contextmanager
+def _one_more_connection(handler: Any) -> Iterator[None]:
+    """Let the pool of *handler* have one more; Twisted's handlers have no limit, and 0 means none."""
+    connector: Any = getattr(getattr(handler, "_session", None), "connector", None)
+    transport: Any = getattr(getattr(handler, "_default_client", None), "_transport", None)
+    pool: Any = getattr(transport, "_pool", None)
+    in_aiohttp, in_httpx = bool(getattr(connector, "_limit", 0)), bool(getattr(pool, "_max_connections", 0))
+    if in_aiohttp:
+        connector._limit += 1
+    if in_httpx:
+        pool._max_connections += 1
+    try:
+        yield
+    finally:
+        if in_aiohttp:
+            connector._limit -= 1
+        if in_httpx:
+            pool._max_connections -= 1
+
+
+class DownloadSlots:
+    """Which download slot a request uses, when that may start one, which have ended, and its delay.
+
+    Every download slot has a key. One that is idle for a minute is dropped by Scrapy, with its delay.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._replaced: list[Any] = []
+        """Those whose keys name another one by now, while they have requests."""
+
+    @cached_property
+    def _downloader(self) -> Any:
+        return self._crawler.engine.downloader
+
+    @cached_property
+    def _slots(self) -> dict[str, Any]:
+        return getattr(self._downloader, "slots", {})
+
+    @cached_property
+    def key(self) -> Callable[[Request], str]:
+        """Gives the key of the download slot that a request is in, or would be put into now."""
+        return cast("Callable[[Request], str]", getattr(self._downloader, "get_slot_key", _key_of_host))
+
+    def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
+        """Seconds until download slot *key* could start one more request; 0 for now, None until one has ended.
+
+        *handed_out* are the requests that the scheduler has handed out and that have not ended. Those that a
+        middleware moved to another download slot do not count. While one of them has not started, this is the
+        time until the next check: nothing signals a start.
+        """
+        if handed_out and key not in self._slots:
+            self.join([key])
+        slot = self._slots.get(key)
+        if slot is None:
+            return 0.0
+        if max(len(handed_out), len(slot.active)) >= slot.concurrency or slot.delay:
+            keys = [one.meta.get("download_slot", key) for one in handed_out]
+            handed_out = [one for one, its in zip(handed_out, keys, strict=True) if self._slots.get(its) is slot]
+        if max(len(handed_out), len(slot.active)) >= slot.concurrency:
+            return None if all(request in slot.active for request in handed_out) else _START_POLL
+        if not slot.delay:
+            return 0.0
+        since: float = _now() - slot.lastseen
+        jitter, poll = _jitter(slot), min(float(slot.delay), _START_POLL)
+        if slot.queue or any(request not in slot.transferring for request in handed_out):
+            return max(float(slot.delay) * (1 + jitter) - since, poll)
+        return max(float(slot.delay) * (1 - jitter) - since, 0.0)
+
+    def starts_next(self, key: str) -> bool:
+        """Whether the next request that reaches the download slot starts at once."""
+        slot = self._slots.get(key)
+        if slot is None or slot.queue or slot.latercall or len(slot.transferring) >= slot.concurrency:
+            return slot is None
+        return bool(_now() - slot.lastseen >= slot.delay * (1 + _jitter(slot)))
+
+    def restart_delay(self, key: str) -> None:
+        """Count the delay of the download slot from now.
+
+        Scrapy counts from the start of a request. The first request to a host opens the connection and so arrives
+        late: the second one, which reuses the connection, would arrive too soon after it.
+        """
+        slot = self._slots.get(key)
+        if slot is not None:
+            slot.lastseen = max(slot.lastseen, _now())
+
+    def hold(self, key: str, seconds: float) -> None:
+        """Let the download slot, which has a delay, start nothing for *seconds*, whatever its delay is."""
+        slot = self._slots.get(key)
+        if slot is not None:
+            slot.lastseen = max(slot.lastseen, _now() + seconds - slot.delay * (1 - _jitter(slot)))
+
+    def queued(self, key: str) -> Any:
+        """What waits inside the download slot: requests that have not started, each with its Deferred."""
+        return getattr(self._slots.get(key), "queue", ())
+
+    def give_back(self, key: str, result: Callable[[Request], Request]) -> None:
+        """End what waits inside the download slot with the *result* for each request, or with what that raises."""
+        for queued in (self.queued(key), *(slot.queue for slot in self._replaced)):
+            while queued:
+                request, over = queued.popleft()
+                try:
+                    outcome = result(request)
+                except Exception as error:  # noqa: BLE001  # a request of the project that cannot be copied, too
+                    over.errback(error)
+                else:
+                    over.callback(outcome)
+
+    def has(self, request: Request) -> bool:
+        """Whether *request* is with the downloader, its middlewares included."""
+        return request in getattr(self._downloader, "active", ())
+
+    def has_left(self, request: Request) -> bool:
+        """Whether *request*, which was handed out, has left its download slot with a response."""
+        slot = self._slots.get(self.key(request))
+        return slot is not None and request not in slot.active and "download_latency" in request.meta
+
+    def on_end(self, listener: Callable[[Request], None]) -> None:
+        """Call *listener* whenever a request has left the downloader, however it ended.
+
+        Scrapy sends no signal for a request that a middleware drops.
+        """
+        active = _active(self._downloader)
+        if active is not None:
+            active.listeners.append(listener)
+
+    def delay(self, key: str) -> tuple[float, float] | None:
+        """The delay of the download slot in seconds, and its jitter as a share of that; None if there is none."""
+        slot = self._slots.get(key)
+        return (slot.delay, _jitter(slot)) if slot is not None else None
+
+    def set_delay(self, key: str, delay: float, jitter: float) -> None:
+        """Set what `delay` returns."""
+        slot = self._slots[key]
+        slot.delay = delay
+        if hasattr(slot, "jitter"):
+            slot.jitter = jitter
+        else:
+            slot.randomize_delay = bool(jitter)
+
+    def join(self, keys: Sequence[str]) -> None:
+        """Let all *keys* name one download slot, created if necessary; of several, the first or a busier one."""
+        if not any(key in self._slots for key in keys):
+            create: Any = getattr(self._downloader, "_get_slot", lambda _: None)
+            create(Request("data:,", meta={"download_slot": keys[0]}))
+        slots = [slot for slot in map(self._slots.get, keys) if slot is not None]
+        if slots:
+            slot = max(slots, key=lambda slot: len(slot.queue))
+            slot.lastseen = max(slot.lastseen for slot in slots)
+            replaced = [each for each in slots if each is not slot and each not in self._replaced]
+            if replaced:  # their requests still leave by them, and so does one that is just reaching its own
+                self._replaced = [each for each in self._replaced if each.active] + replaced
+            self._slots.update(dict.fromkeys(keys, slot))
+
+
+def _active(downloader: Any) -> _Active | None:
+    """``downloader.active`` with what `_Active` adds; None unless it is the set that Scrapy has."""
+    active = getattr(downloader, "active", None)
+    if type(active) is set:
+        active = downloader.active = _Active(downloader)
+    return active if isinstance(active, _Active) else None
+
+
+class _Active(set[Request]):
+    """``downloader.active`` with two additions: listeners, and more concurrency while a robots.txt is fetched.
+
+    The concurrency is raised and lowered together with the set: a moment later, one page too many would start.
+    """
+
+    def __init__(self, downloader: Any) -> None:
+        super().__init__(downloader.active)
+        self.listeners: list[Callable[[Request], None]] = []
+        self._downloader = downloader
+        self._robots_requests: set[Request] = set()
+
+    def add(self, request: Request) -> None:
+        super().add(request)
+        if "is_robotstxt_request" in request.meta and getattr(self._downloader, "total_concurrency", None):
+            self._robots_requests.add(request)
+            self._downloader.total_concurrency += 1
+
+    def remove(self, request: Request) -> None:
+        super().remove(request)
+        if request in self._robots_requests:
+            self._robots_requests.remove(request)
+            self._downloader.total_concurrency -= 1
+        for listener in self.listeners:
+            listener(request)
+
+
+class _InProgress(set[Request]):
+    """``engine._slot.inprogress``, with a listener."""
+
+    def __init__(self, requests: set[Request], listener: Callable[[Request], None]) -> None:
+        super().__init__(requests)
+        self._listener = listener
+
+    def remove(self, request: Request) -> None:
+        super().remove(request)
+        self._listener(request)
+
+
+def _key_of_host(request: Request) -> str:
+    return str(request.meta.get("download_slot") or urlparse_cached(request).hostname or "")
+
+
+def _now() -> float:
+    """The time on Scrapy's clock, by which ``slot.lastseen`` goes."""
+    return monotonic() if _IS_MONOTONIC else time()
+
+
+# Scrapy 2.19 has the share; before, a flag stood for half of the delay. Reading the flag on 2.19 warns.
+def _jitter(slot: Any) -> float:
+    return float(slot.jitter if hasattr(slot, "jitter") else 0.5 * slot.randomize_delay)
+
+
+def has_listener(crawler: Crawler, signal: Any) -> bool:
+    """Whether anybody listens to *signal*. To send one that nobody hears costs a coroutine and more."""
+    return any(True for _ in liveReceivers(getAllReceivers(crawler.signals.sender, signal)))
+
+
+_OF_PROXY: Final = frozenset({
+    "TunnelError", "ClientHttpProxyError", "ProxyError",  # Twisted, aiohttp, httpx
+    "ConnectionRefusedError", "DownloadConnectionRefusedError", "DNSLookupError", "CannotResolveHostError",
+})  # fmt: skip
+
+
+def is_of_proxy(request: Request, error: Exception) -> bool:
+    """Whether *error*, with which *request* failed, is one of its proxy: it refused, or cannot be reached.
+
+    The classes are compared by name: not every download handler is installed.
+    """
+    kinds = (*type(error).__mro__, *type(error.__cause__).__mro__)
+    return bool(request.meta.get("proxy")) and any(kind.__name__ in _OF_PROXY for kind in kinds)
+
+
+def folder_of_download_slot(key: str) -> str:
+    """The folder below a ``JOBDIR`` in which Scrapy's default queue keeps the requests of download slot *key*."""
+    return str(pqueues._path_safe(key))
+
+
+def sitemap_rules(spider: SitemapSpider) -> tuple[list[tuple[re.Pattern[str], Any]], list[re.Pattern[str]]]:
+    """The patterns of pages that *spider* crawls, with their callbacks, and those of sitemaps that it follows."""
+    return spider._cbs, spider._follow
+
+
+def has_errback(request: Request, spider: Any) -> bool:
+    """Whether an errback of the project handles the failure of *request*.
+
+    A CrawlSpider gives one of its own to every link, which does nothing unless the rule of the link names one.
+    """
+    if request.errback is None or request.errback != getattr(spider, "_errback", None):
+        return request.errback is not None
+    try:
+        return spider.rules[request.meta["rule"]].errback is not None
+    except (AttributeError, LookupError, TypeError):
+        return True

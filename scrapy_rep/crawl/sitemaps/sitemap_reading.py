@@ -1,0 +1,245 @@
+"""From sitemaps to requests: which entries count, and which requests they become, a thousand at a time."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timezone
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin
+
+from scrapy import Request
+from scrapy.spiders import SitemapSpider
+from scrapy.utils.httpobj import urlparse_cached
+
+from scrapy_rep.crawl.gate.extension import RepExtension
+from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.scrapy_internals import sitemap_rules
+from scrapy_rep.crawl.sitemaps.site_files import SITEMAP_CHAIN, SITEMAP_REST, is_for_robots_txt, sitemap_rest
+from scrapy_rep.crawl.sitemaps.sitemap_runs import NOTE
+from scrapy_rep.directives.sitemap import NotASitemapError, Sitemap, SitemapEntry
+from scrapy_rep.protocol import SCHEMES, Origin, parse
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
+
+ENTRY: Final = "rep_sitemap"
+"""Meta key of a request for a page: the entry of the sitemap that lists it."""
+
+BATCH: Final = 1_000
+"""Requests that one sitemap may have in the scheduler: the rest is made when these have left it."""
+
+_CUT: Final = frozenset({"dataloss", "partial", "download_stopped"})  # Scrapy's flags of a body that is not all
+
+RequestHook = Callable[[dict[str, Any], Request], Request | None]
+"""``(entry, request) -> request``: the request that is made for an entry, or None for none."""
+
+
+class SitemapReading:
+    """Makes the requests of *spider* for the entries of its sitemaps, by its rules and its filter."""
+
+    def __init__(self, spider: SitemapSpider, hook: RequestHook | None = None) -> None:
+        self._spider = spider
+        self._hook = hook
+        self._stats = spider.crawler.stats
+        self._crawl = Crawl.of(spider.crawler)
+        self._settings = self._crawl.settings
+        self._extension = extension = spider.crawler.get_extension(RepExtension)
+        self._crawl_delay = spider.crawler.get_extension(CrawlDelay)
+        self._runs = extension.sitemap_runs if extension is not None else None
+        self._begun = extension.sitemaps_begun if extension is not None else {}
+        has_own_body = type(spider)._get_sitemap_body is not SitemapSpider._get_sitemap_body
+        self._body: Callable[[Response], bytes | None] = (
+            spider._get_sitemap_body if has_own_body else (lambda response: response.body)
+        )
+
+    def requests(self, response: Response) -> Iterator[Request]:
+        """The requests that follow from *response*: a robots.txt, a sitemap, or what stands for its rest."""
+        request = response.request
+        assert request is not None  # noqa: S101  # Scrapy sets it
+        if is_for_robots_txt(request) or response.url.endswith("/robots.txt"):
+            return self._of_urls((urljoin(response.url, url) for url in parse(response.body).sitemaps), {})
+        rest = self._begun.pop(sitemap_rest(request), None)
+        if rest is not None:
+            return self._in_batches(request, rest, request.meta[SITEMAP_REST], request.meta[SITEMAP_CHAIN])
+        if response.status == 304:
+            return self._of_unchanged(response)
+        try:
+            sitemap = Sitemap(self._body(response) or b"", response.url)
+        except NotASitemapError as error:
+            self._stats.inc_value("rep/sitemap/invalid_count")
+            logger.warning(
+                "Ignoring invalid sitemap: %(response)s (%(why)s)",
+                {"response": response, "why": error},
+                extra={"spider": self._spider},
+            )
+            return iter(())
+        if _CUT.intersection(response.flags):
+            sitemap.cut = "end"
+        entries = self._entries(sitemap, _since(self._settings.sitemap_since, request))
+        chain_of_urls = _chain(response)
+        if sitemap.is_index:
+            return self._of_index(response, sitemap, entries, chain_of_urls)
+        requests = self._noted(
+            response, sitemap, self._of_pages(entries, chain_of_urls, {*map(Origin.find, _own_urls(response))})
+        )
+        done = request.meta.get(SITEMAP_REST, 0)  # of a job that was stopped
+        return self._in_batches(request, islice(requests, done, None), done, chain_of_urls)
+
+    def _noted(self, response: Response, sitemap: Sitemap, requests: Iterator[Request]) -> Iterator[Request]:
+        """The *requests* that follow from the *sitemap* in *response*, which has been read when all were made."""
+        yield from requests
+        self._has_read(response, sitemap)
+
+    def _has_read(self, response: Response, sitemap: Sitemap, undated: Sequence[str] | None = None) -> None:
+        """Note that the *sitemap* in *response* was read, unless entries of it may be missing.
+
+        To the next run, what has changed behind the end of a part would be older than this one.
+        """
+        if self._runs is None:
+            return
+        if not sitemap.cut and not sitemap.is_empty:
+            self._runs.has_read(response, undated)
+        elif response.meta.get(NOTE):
+            logger.warning(
+                "The sitemap %(url)s does not count as read in this run (%(why)s): the next run crawls what has"
+                " changed since the run before",
+                {"url": sitemap.url, "why": sitemap.problem or "it is empty"},
+                extra={"spider": self._spider},
+            )
+
+    def _of_unchanged(self, response: Response) -> Iterator[Request]:
+        self._stats.inc_value("rep/sitemap/unchanged_count")
+        if self._runs is None or response.request is None:
+            return iter(())
+        self._runs.has_read(response)
+        undated = response.request.meta[NOTE].get("undated", ())
+        return self._of_urls(undated, {SITEMAP_CHAIN: _chain(response)})
+
+    # Which entries count.
+
+    def _entries(self, sitemap: Sitemap, since: datetime | None) -> Iterator[SitemapEntry]:
+        for entry in sitemap:
+            if since is not None and (lastmod := entry.lastmod) is not None and lastmod.until < since:
+                self._stats.inc_value("rep/sitemap/older_count")
+            else:
+                yield entry
+        if sitemap.errors:
+            self._stats.inc_value("rep/sitemap/error_count", sitemap.errors)
+        if sitemap.cut:
+            self._stats.inc_value("rep/sitemap/cut_count")
+            logger.warning(
+                "The sitemap %(url)s was not read to its end: %(why)s",
+                {"url": sitemap.url, "why": sitemap.problem},
+                extra={"spider": self._spider},
+            )
+
+    def _filtered(self, entries: Iterable[SitemapEntry], sitemap: str) -> Iterator[tuple[dict[str, Any], str]]:
+        """The entries that the spider's filter lets pass, each with its URLs one by one."""
+        said = ({**entry.as_scrapys(), ENTRY: entry.as_dict(sitemap)} for entry in entries)
+        for each in self._spider.sitemap_filter(said):
+            yield each, each.get("loc") or ""
+            if self._spider.sitemap_alternate_links:
+                for url in each.get("alternate") or ():
+                    yield each, url
+
+    # Which requests they become.
+
+    def _of_urls(self, urls: Iterable[str], meta: dict[str, Any]) -> Iterator[Request]:
+        callback = self._spider._parse_sitemap
+        return filter(None, (self._request(url, callback, {**meta}) for url in urls))
+
+    def _of_index(
+        self, response: Response, sitemap: Sitemap, entries: Iterable[SitemapEntry], chain_of_urls: list[str]
+    ) -> Iterator[Request]:
+        _, follow = sitemap_rules(self._spider)
+        undated, urls = [], []
+        for each, url in self._filtered(entries, response.url):
+            if any(pattern.search(url) for pattern in follow):
+                urls.append(url)
+                if (each.get(ENTRY) or {}).get("lastmod") is None:
+                    undated.append(url)
+        self._has_read(response, sitemap, undated)
+        return self._of_urls(urls, {SITEMAP_CHAIN: chain_of_urls})
+
+    def _of_pages(
+        self, entries: Iterable[SitemapEntry], chain_of_urls: list[str], origins: set[Origin | None]
+    ) -> Iterator[Request]:
+        """The requests for pages in the sitemap at the last of *chain_of_urls*, which is on *origins*."""
+        rules, _ = sitemap_rules(self._spider)
+        for each, url in self._filtered(entries, chain_of_urls[-1]):
+            callback = next((found for pattern, found in rules if pattern.search(url)), None)
+            if callback is None:
+                continue
+            entry = each.get(ENTRY) or {}
+            request: Request | None = self._request(url, callback, {ENTRY: entry})
+            if request is None:
+                continue
+            if self._hook is not None:
+                request = self._hook(entry, request)
+            if request is None:
+                continue
+            if self._must_be_named(request, origins):
+                request.meta[SITEMAP_CHAIN] = chain_of_urls
+                request = request.replace(dont_filter=True)  # until the gate knows that it may pass
+            yield request
+
+    def _must_be_named(self, request: Request, origins: set[Origin | None]) -> bool:
+        """Whether the robots.txt for *request* must name the sitemap, which is on *origins*: others have to."""
+        if self._settings.offsite_sitemaps or Origin.find(request.url) in origins:
+            return False
+        return self._extension is not None and self._crawl.has_gate and self._extension.asks(request)
+
+    def _request(self, url: str, callback: Any, meta: dict[str, Any]) -> Request | None:
+        """The request for *url*, None if Scrapy cannot build one, or send it."""
+        try:
+            request = Request(url, callback, meta=meta)
+            parts = urlparse_cached(request)
+            if parts.hostname or parts.scheme not in SCHEMES:
+                return request
+        except ValueError:
+            pass
+        self._stats.inc_value("rep/sitemap/bad_url_count")
+        return None
+
+    def _in_batches(
+        self, request: Request, requests: Iterator[Request], done: int, chain_of_urls: list[str]
+    ) -> Iterator[Request]:
+        """The next of *requests*, and one that stands for the rest: it leaves the scheduler after these.
+
+        The answer to that is here, in memory; in a job that was stopped the sitemap is fetched once more.
+        """
+        page = None
+        for page in islice(requests, BATCH):
+            yield page
+        if page is not None and self._crawl_delay is not None:
+            self._crawl_delay.forecast.sitemap_read(page)
+        following = next(requests, None)
+        if following is None:
+            return
+        meta = {SITEMAP_REST: done + BATCH, SITEMAP_CHAIN: chain_of_urls}
+        priority = request.priority if SITEMAP_REST in request.meta else request.priority - 1
+        rest = Request(request.url, self._spider._parse_sitemap, dont_filter=True, priority=priority, meta=meta)
+        self._begun[sitemap_rest(rest)] = chain([following], requests)
+        yield rest
+
+
+def _since(since: datetime | str | None, request: Request) -> datetime | None:
+    """Since when entries count: by the setting, or by the note of the last run."""
+    if isinstance(since, datetime) or since is None:
+        return since
+    began = request.meta.get(NOTE, {}).get("began")
+    return None if began is None else datetime.fromtimestamp(began, timezone.utc)
+
+
+def _own_urls(response: Response) -> list[str]:
+    """The URLs of the sitemap in *response*: those that redirects led from, and the last one."""
+    return [*dict.fromkeys([*response.meta.get("redirect_urls", ()), response.url])]
+
+
+def _chain(response: Response) -> list[str]:
+    return [*response.meta.get(SITEMAP_CHAIN, ()), *_own_urls(response)]

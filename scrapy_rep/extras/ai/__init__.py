@@ -1,0 +1,1 @@
+"""What sites say about the use of their pages by AI. Private."""

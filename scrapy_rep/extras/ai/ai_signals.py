@@ -1,0 +1,107 @@
+"""`AiSignalsMiddleware`: what sites say about the use of a page by AI, for the purposes of the crawl."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from scrapy.exceptions import NotConfigured
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+
+from scrapy_rep.crawl.policy.policy import Mode
+from scrapy_rep.directives.ai import Elements, licenses_named, statements_of
+from scrapy_rep.directives.page import fields_of
+from scrapy_rep.directives.vocabulary import (
+    Answer,
+    Statement,
+    answers,
+    as_values,
+    reserved_from,
+    statements_in,
+)
+from scrapy_rep.extras.pages.reading import PageMiddleware, content_type_of, headers_of, is_successful
+from scrapy_rep.signals import ai_signals
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_rep.directives import PageDirectives
+    from scrapy_rep.directives.vocabulary import Category
+
+logger = logging.getLogger(__name__)
+
+_FIELDS: Final = (b"Content-Type", b"Content-Usage", b"Content-Signal", b"TDM-Reservation", b"Link")
+
+
+class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
+    """Spider middleware for signals about the use by AI; the add-on enables it, ``REP_PURPOSES`` turns it on.
+
+    It adds what the page says to what robots.txt and other files said when the request passed the gate. The
+    answers are counted, stamped and signalled. Unless ``REP_AI_SIGNALS`` is ``"report"``, the items of a page that
+    is reserved from a purpose of the crawl are dropped; its links are not. Error pages are read, and what they say
+    has no effect.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Raises ``NotConfigured`` without ``REP_PURPOSES``."""
+        super().__init__(crawler)
+        if not self._settings.purposes:
+            raise NotConfigured
+        self._obeys = self._settings.ai_signals != "report"
+        self._reserved: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
+
+    def read_page(self, response: Response, request: Request) -> None:
+        stamp = self._extension.account.stamp(request)
+        site = stamp["ai"] or {}
+        said = self._said(response, request)
+        statements, licenses = signals_of(response, said, statements_in(site), self._settings.ai_sources)
+        values = stamp["ai"] = as_values(statements, licenses or site.get("licenses", ()))
+        found = answers(statements)
+        self._count(found)
+        reserved = reserved_from(self._settings.purposes, found, silence=self._settings.ai_unknown)
+        if self._extension.account.audit is not None:
+            self._extension.account.audit.ai(request, response, values, is_reserved=bool(reserved))
+        if statements:
+            self.crawler.signals.send_catch_log(
+                signal=ai_signals, response=response, answers=found, statements=statements
+            )
+        if not is_successful(response):
+            by_site = answers(statements_in(site))
+            reserved = reserved_from(self._settings.purposes, by_site, silence=Answer.UNKNOWN)
+        if reserved and self._is_obeyed(request):
+            self._reserved[response] = ", ".join(reserved)
+
+    def _is_obeyed(self, request: Request) -> bool:
+        """Whether the items of *request*, whose page is reserved, are dropped."""
+        mode = self._extension.registry.mode(request) if self._obeys else Mode.REPORT
+        return mode is not Mode.REPORT and (mode is None or not self._extension.account.excepts_signals(request))
+
+    def _count(self, found: Mapping[Category, Answer]) -> None:
+        for purpose in self._settings.purposes:
+            self.crawler.stats.inc_value(f"rep/ai/{purpose.value}/{found[purpose]}_count")
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        """Return *item*, or None if its page is reserved from a purpose of the crawl and that is obeyed."""
+        reserved = self._reserved.get(response) if response is not None else None
+        if response is None or reserved is None:
+            return item
+        self.crawler.stats.inc_value("rep/ai/item_dropped_count")
+        self._report_dropped(logger, "item", response.url, f"its page is reserved from {reserved}")
+        return None
+
+
+def signals_of(
+    response: Response, said: PageDirectives, site: Sequence[Statement], sources: Iterable[str] = ()
+) -> tuple[list[Statement], Sequence[str]]:
+    """What *response*, whose directives are *said*, and its *site* say, and the licenses that the page names.
+
+    *sources* are those of ``REP_AI_SOURCES``.
+    """
+    fields = fields_of(headers_of(response, _FIELDS))
+    elements = Elements.of(response.body, content_type_of(response), response.url)
+    licenses = licenses_named(fields, elements, response.url)
+    return statements_of(fields, said, elements, site, licenses=licenses, meanings=sources), licenses

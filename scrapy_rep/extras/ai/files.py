@@ -1,0 +1,151 @@
+"""The other files of an origin that the purposes of a crawl need: tdmrep.json, ai.txt, licenses (RSL).
+
+They are fetched and stored as a robots.txt is, for the first request that asks what they say. A license may be on
+another host, and hosts may name each other's: it waits for the robots.txt there, which waits for no such file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Hashable, Iterable
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from weakref import WeakValueDictionary
+
+from scrapy import Request
+from w3lib.url import safe_url_string
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.origins import SingleFlight
+from scrapy_rep.crawl.robots.request import cause_for
+from scrapy_rep.crawl.robots.robots import KeptFile, Robots
+from scrapy_rep.directives.ai import AI_TXT, PATHS, SiteFile
+from scrapy_rep.directives.rsl import RslFile
+from scrapy_rep.directives.terms import TDMREP, ReservationFile
+from scrapy_rep.directives.vocabulary import Category
+from scrapy_rep.protocol import Access, Origin, parse
+
+if TYPE_CHECKING:
+    from scrapy_rep.crawl.robots.registry import Registry
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+    from scrapy_rep.protocol.freshness import Entry
+    from scrapy_rep.settings import RepSettings
+
+T = TypeVar("T")
+
+MAX_LICENSES: Final = 5
+"""Licenses of one robots.txt that are fetched; more are named, and not read."""
+
+_BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
+"""The categories that a reservation of text and data mining speaks about."""
+
+_READERS: Final[dict[str, Callable[[bytes], Any]]] = {TDMREP: ReservationFile, AI_TXT: parse}
+
+
+class SiteFiles:
+    """The files besides robots.txt that one crawl fetches for its purposes, or a command for its answer."""
+
+    def __init__(self, crawl: Crawl, registry: Registry) -> None:
+        self._crawl = crawl
+        self._registry = registry
+        self._needed = needed_files(crawl.settings)
+        self._kept: WeakValueDictionary[SiteFile, KeptFile] = WeakValueDictionary()
+        self._flights: dict[Hashable, SingleFlight[Any]] = {}
+        registry.when_closing.append(self._cancel)
+
+    async def load(self, robots: Robots, cause: Request) -> None:
+        """Let *robots* have all that the purposes of the crawl need; once for all who ask at the same time."""
+        try:
+            await self._once(robots, partial(self._load, robots, cause))
+        except RuntimeError:
+            if not self._crawl.engine.is_closing:  # if it is, what is not there yet is not read
+                raise
+
+    async def _load(self, robots: Robots, cause: Request) -> None:
+        licenses = robots.signals(robots.addressed(self._crawl.product_tokens.of(cause))).licenses
+        robots.files = await self.fetched(robots, cause, self._needed, licenses)
+        robots.files_until = min([robots.until, *(one.until for one in robots.files.values() if one.is_read)])
+        self._registry.origins.resize(robots)
+
+    async def fetched(
+        self, robots: Robots, cause: Request, paths: Iterable[str] = (), licenses: Iterable[str] = ()
+    ) -> dict[str, KeptFile]:
+        """The files at *paths* of the origin of *robots*, and the *licenses* at URLs that it names.
+
+        Those that may be fetched, under these names.
+        """
+        origin = robots.entry.origin
+        files: dict[str, SiteFile | None] = {path: SiteFile.of(origin, path) for path in paths}
+        files |= {url: license_at(url, origin) for url in islice(licenses, MAX_LICENSES)}
+        found = {
+            name: await self._once(file, partial(self._file, file, robots, cause))
+            for name, file in files.items()
+            if file is not None
+        }
+        return {name: kept for name, kept in found.items() if kept is not None}
+
+    async def _file(self, file: SiteFile, robots: Robots, cause: Request) -> KeptFile | None:
+        """The current *file*, if the robots.txt of its origin allows to fetch it; that of *robots* names it."""
+        if file.origin != robots.entry.origin:
+            cause = cause_for(file.robots_url, cause)
+            robots = await self._registry.wait_for(cause)
+        if not self._registry.allows(robots, file.robots_url, cause):
+            return None
+        before = self._kept.get(file)
+        known = before.entry if before is not None else None
+        entry, result = await self._registry.refresh(file, cause, known)
+        kept = before if before is not None and before.entry == entry else _read(entry, before)
+        self._kept[file] = kept
+        if result is not None:
+            self._crawl.stats.inc_value("rep/ai/file_count")
+            kept.entry = replace(entry, fresh_until=min(entry.fresh_until, kept.until))
+            await self._registry.save(kept.entry, result, robots, cause)
+        now = clock.time()
+        kept.is_read = self._registry.freshness.access(entry, now) is Access.SUCCESSFUL and now < kept.until
+        return kept
+
+    async def _once(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """What *work* returns or raises, or the work with the same *key* that is in progress."""
+        flight: SingleFlight[T] | None = self._flights.get(key)
+        if flight is None:
+            flight = self._flights[key] = SingleFlight(ended=partial(self._flights.__delitem__, key))
+            flight.start(work())
+        return await flight.join()
+
+    def _cancel(self) -> None:
+        for flight in [*self._flights.values()]:
+            flight.cancel()
+
+
+def _read(entry: Entry, before: KeptFile | None) -> KeptFile:
+    """The file in *entry*, which is that of a `SiteFile`; *before* is the same, perhaps with the same body."""
+    if before is not None and before.entry.body == entry.body:
+        return KeptFile(entry, before.said)
+    read = _READERS.get(getattr(entry.origin, "path", ""), RslFile)
+    return KeptFile(entry, read(entry.body))
+
+
+def license_at(url: str, origin: Origin) -> SiteFile | None:
+    """The license at *url*, which *origin* names; None if it may not lead there, or from https to http.
+
+    "Clients MUST retrieve RSL files over HTTPS" (section 8): a site without HTTPS may name others [ours].
+    """
+    if not origin.may_lead_to(url):
+        return None
+    try:
+        file = SiteFile.at(safe_url_string(url))
+    except ValueError:
+        return None
+    is_safe = origin.scheme == "http" or file.scheme == "https"
+    return file if is_safe and file.path not in PATHS else None
+
+
+def needed_files(settings: RepSettings) -> tuple[str, ...]:
+    """The paths of the files that the declared purposes need besides robots.txt."""
+    paths = []
+    if not _BY_TDMREP.isdisjoint(settings.purposes):
+        paths.append(TDMREP)
+    if "ai.txt" in settings.ai_sources and Category.AI_TRAIN in settings.purposes:
+        paths.append(AI_TXT)
+    return tuple(paths)

@@ -1,0 +1,250 @@
+"""The events of the audit log, from start to end. ``docs/reference/audit.md`` lists them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import scrapy
+from scrapy import signals
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.policy.policy import Outcome
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.event_loop import in_thread
+from scrapy_rep.crawl.runtime.log import describe
+from scrapy_rep.crawl.runtime.product_tokens import tokens_of
+from scrapy_rep.exceptions import AuditRequiredError, InvalidSettingError
+from scrapy_rep.extras.audit.audit_log import VERSION, AuditLog
+from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol.display import abridged, iso_time
+from scrapy_rep.settings import RepSettings, logging_invalid_settings
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_rep.crawl.gate.report import ExceptionReport
+    from scrapy_rep.crawl.policy.policy import Policy
+    from scrapy_rep.crawl.robots.robots import Robots
+    from scrapy_rep.directives import PageDirectives
+    from scrapy_rep.extras.backoff.site_backoff import Plea, SiteBackoff
+
+logger = logging.getLogger(__name__)
+
+CLOSE_REASON: Final = "rep_audit_failed"
+
+_OF_STAMP: Final = (
+    "agent", "mode", "verdict", "reason", "rule", "line", "origin", "sha256", "source", "exception",
+)  # fmt: skip
+"""The fields of a stamp that a decision has too."""
+
+_MAX_SUMS: Final = 1_000  # origins and rules whose requests, or links and items, are summed up in one event
+_SUMS_EVERY: Final = 60.0  # seconds
+_LONGEST_RULE: Final = 1_000  # characters: a hostile site may have rules of 16 kB, and they are in every line
+
+_MAX_STATEMENTS: Final = 20  # of one page
+
+
+class Audit:
+    """Writes what happens in one crawl to its audit log."""
+
+    def __init__(self, crawler: Crawler, log: AuditLog, policy: Policy, exceptions: ExceptionReport) -> None:
+        self.log = log
+        self._crawler = crawler
+        self._settings = Crawl.of(crawler).settings
+        self._policy = policy
+        self._exceptions = exceptions
+        self._targets = Crawl.of(crawler).targets
+        self._sums: Counter[tuple[str, str, str]] = Counter()
+        self._dropped: Counter[tuple[str, str, str]] = Counter()
+        self._totals: Counter[str] = Counter()
+        self._summed_at = clock.monotonic()
+        # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
+        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+
+    @classmethod
+    def open(cls, crawler: Crawler, policy: Policy, exceptions: ExceptionReport) -> Audit | None:
+        """The audit of *crawler*; None without ``REP_AUDIT``. Raises `InvalidSettingError`."""
+        settings = Crawl.of(crawler).settings
+        with logging_invalid_settings(logger):
+            log = _open(settings, crawler) if settings.audit or settings.audit_required else None
+        return cls(crawler, log, policy, exceptions) if log else None
+
+    def robots(self, robots: Robots) -> None:
+        entry = robots.entry
+        self._add(
+            "robots", origin=str(entry.origin), asked=entry.origin.robots_url,
+            url=_without_password(entry.url), hops=[_without_password(hop) for hop in entry.hops],
+            status=entry.status, access=robots.access.value,
+            sha256=robots.stamp["sha256"], bytes=len(entry.body), fetched=robots.stamp["fetched"],
+            expires=iso_time(robots.until), source=robots.stamp["source"],
+            error=describe(robots.error) if robots.error else None,
+        )  # fmt: skip
+        if robots.stamp["sha256"]:
+            self.log.add_body(robots.stamp["sha256"], entry.body)
+
+    def decision(self, request: Request, stamp: Mapping[str, Any]) -> None:
+        """Record the decision on *request*; ordinary ones are only summed up, unless ``REP_AUDIT_ALL`` is set.
+
+        Raises `AuditRequiredError` if the log cannot be written although ``REP_AUDIT_REQUIRED`` is set.
+        """
+        if self.log.error is not None and self._settings.audit_required:
+            Crawl.of(self._crawler).engine.close_spider(CLOSE_REASON)
+            raise AuditRequiredError(f"the audit log {self.log.path} cannot be written")
+        verdict, by = stamp["verdict"], abridged(stamp["rule"] or stamp["reason"] or "", _LONGEST_RULE)
+        self._totals[verdict] += 1
+        self._sums[stamp["origin"] or "", verdict, by] += 1
+        is_plain = verdict in {Outcome.ALLOWED, Outcome.OFF} and stamp["source"] != "stale"
+        if not is_plain or self._settings.audit_all:
+            self._add_decision("decision", request, stamp)
+        if len(self._sums) >= _MAX_SUMS or clock.monotonic() >= self._summed_at + _SUMS_EVERY:
+            self._write_sums()
+
+    def event(self, name: str, request: Request, stamp: Mapping[str, Any], final: str = "") -> None:
+        """Record what became of the response to *request*, or of one by a browser, unless it is allowed plainly.
+
+        *final* is the URL that the response came from.
+        """
+        if stamp["verdict"] != Outcome.ALLOWED or self._settings.audit_all:
+            more = {"final": _without_password(final)} if final else {}
+            self._add_decision(name, request, stamp, **more)
+
+    def page(self, request: Request, response: Response, said: PageDirectives) -> None:
+        """Record what *response* says about itself, if it restricts what a crawler does with it."""
+        if said.noindex or said.nofollow or self._settings.audit_all:
+            statements = [
+                {"text": abridged(one.text, _LONGEST_RULE), "source": one.source.value, "agent": one.agent}
+                for one in said.statements[:_MAX_STATEMENTS]
+            ]
+            url, status = self._url(request), response.status
+            self._add("page", url=url, status=status, directives=said.words, said=statements)
+
+    def ai(self, request: Request, response: Response, values: Mapping[str, Any], *, is_reserved: bool) -> None:
+        """Record what was said about the use of *response* by AI, if a purpose of the crawl is reserved."""
+        if is_reserved or self._settings.audit_all:
+            about = {"reserved": is_reserved, "purposes": list(self._settings.purposes), **values}
+            self._add("ai", url=self._url(request), status=response.status, **about)
+
+    def dropped(self, what: str, url: str, why: str) -> None:
+        """Sum up that a link to *url*, or an item of it, was dropped; *what* is ``link`` or ``item``."""
+        self._dropped[what, str(Origin.find(url) or ""), abridged(why, _LONGEST_RULE)] += 1
+        if len(self._dropped) >= _MAX_SUMS:
+            self._write_sums()
+
+    def backoff(self, request: Request, plea: Plea, backoff: SiteBackoff) -> None:
+        """Record that the download slot of *request* backs off for *plea*."""
+        self._add(
+            "backoff", slot=Crawl.of(self._crawler).download_slots.key(request), url=self._url(request),
+            reason=plea.reason, why=plea.why, seconds=round(backoff.seconds_left(), 3),
+            asked=None if plea.seconds is None else round(plea.seconds, 3),
+        )  # fmt: skip
+
+    def _add_decision(self, event: str, request: Request, stamp: Mapping[str, Any], **more: Any) -> None:
+        referer = (request.headers.get(b"Referer") or b"").decode("latin-1")
+        said = {name: stamp[name] for name in _OF_STAMP}
+        said["rule"] = abridged(stamp["rule"] or "", _LONGEST_RULE) or None
+        self._add(
+            event, url=self._url(request), via=self._targets.via(request), method=request.method, **said,
+            referer=_without_password(self._targets.shown(referer)) or None, **more,
+        )  # fmt: skip
+
+    def _url(self, request: Request) -> str:
+        return _without_password(self._targets.url(request))
+
+    def _add(self, event: str, **fields: Any) -> None:
+        self.log.add(event, time=iso_time(clock.time()), **fields)
+
+    def _write_sums(self) -> None:
+        if self._sums or self._dropped:
+            counts = [
+                {"origin": origin, "verdict": verdict, "rule": rule, "count": count}
+                for (origin, verdict, rule), count in sorted(self._sums.items())
+            ]
+            dropped = [
+                {"what": what, "origin": origin, "why": why, "count": count}
+                for (what, origin, why), count in sorted(self._dropped.items())
+            ]
+            self._add("sums", counts=counts, dropped=dropped)
+        self._sums.clear()
+        self._dropped.clear()
+        self._summed_at = clock.monotonic()
+
+    def _spider_opened(self) -> None:
+        crawler, settings = self._crawler, self._settings
+        owners = {
+            "modes": dict(settings.modes),
+            "exceptions": [exception.as_dict() for exception in self._policy.exceptions.all],
+        }
+        self.log.add(
+            "start", v=VERSION, run=uuid4().hex, time=iso_time(clock.time()),
+            project=crawler.settings.get("BOT_NAME"), spider=crawler.spider.name if crawler.spider else None,
+            scrapy_rep=_version(), scrapy=scrapy.__version__, mode=self._policy.default.value,
+            agents=list(tokens_of(crawler.settings)), user_agent=crawler.settings.get("USER_AGENT"),
+            **owners, policy_sha256=sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
+            dialect=settings.dialect.name,
+        )  # fmt: skip
+        crawl_delay = crawler.get_extension(CrawlDelay)  # built after ours
+        if crawl_delay is not None and crawl_delay.backoffs is not None:
+            crawl_delay.backoffs.asked.append(self.backoff)
+
+    async def _spider_closed(self, reason: str) -> None:
+        self._write_sums()
+        unused = [exception.as_dict() for exception in self._exceptions.unused()]
+        self._add("end", reason=reason, counts=dict(self._totals), unused=unused)
+        await in_thread(self.log.close)
+
+
+def _without_password(url: str) -> str:
+    """*url* without user and password; empty for a Referer that is no URL."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], *parts[2:])) if "@" in parts.netloc else url
+
+
+def _open(settings: RepSettings, crawler: Crawler) -> AuditLog:
+    """The log that *settings* ask for. Raises `InvalidSettingError`."""
+    if not settings.audit:
+        raise InvalidSettingError(
+            "REP_AUDIT_REQUIRED is set without REP_AUDIT: write the path of the audit log there"
+        )
+    path, bodies = _path(settings.audit, crawler), settings.audit_bodies
+    try:
+        return AuditLog(path, Path(bodies) if bodies else None)
+    except (OSError, ValueError) as error:  # a ValueError for a path that contains NUL
+        names = f"REP_AUDIT = {settings.audit!r}" + (f" with REP_AUDIT_BODIES = {bodies!r}" if bodies else "")
+        raise InvalidSettingError(f"{names}: it cannot be written ({error}): write another path") from None
+
+
+def _path(template: str, crawler: Crawler) -> Path:
+    """The path that *template* stands for. Raises `InvalidSettingError` for an unknown placeholder."""
+    now = datetime.now(timezone.utc).replace(microsecond=0, tzinfo=None).isoformat().replace(":", "-")
+    values = {"name": crawler.spider.name if crawler.spider else "", "time": now, "pid": os.getpid()}
+    try:
+        return Path(template % values)
+    except (KeyError, ValueError, TypeError) as error:
+        raise InvalidSettingError(
+            f"REP_AUDIT = {template!r}: {error}; it takes %(name)s, %(time)s, %(pid)s, and %% for %"
+        ) from None
+
+
+def _version() -> str | None:
+    try:
+        return version("scrapy-rep")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return None

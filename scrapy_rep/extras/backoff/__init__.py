@@ -1,0 +1,1 @@
+"""Sites that ask to slow down, or fail repeatedly. Private."""

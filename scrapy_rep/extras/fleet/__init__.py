@@ -1,0 +1,1 @@
+"""What several processes share: permits to start requests, and Redis. Private."""

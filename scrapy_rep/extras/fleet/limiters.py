@@ -1,0 +1,225 @@
+"""The limiters of the processes of one machine, in the SQLite file that they share, and of a fleet, in Redis.
+
+A permit is one step: read the queue of a site, decide, write it back. Holds are numbered in the order in which
+processes tell them, so each process reads only those that are new to it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from uuid import uuid4
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.robots.stores.sqlite import SqliteStore
+from scrapy_rep.crawl.robots.stores.sqlite_connection import LONGEST_PAUSE, StoreAwayError
+from scrapy_rep.extras.fleet.limiter import MOST_HOLDS, Hold, RateLimiter, RateLimiterAwayError, queue_in
+from scrapy_rep.extras.fleet.permit_queue import PermitQueue, microseconds
+from scrapy_rep.extras.fleet.redis_connection import RedisAwayError, RedisConnection
+from scrapy_rep.protocol.freshness import CLOCK_SKEW
+
+if TYPE_CHECKING:
+    from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection
+    from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+
+T = TypeVar("T")
+
+
+def open_limiter(crawl: Crawl) -> RateLimiter | None:
+    """The limiter in Redis, else the one in the SQLite file of the store; None if *crawl* has neither."""
+    registry, redis = crawl.find(Registry), crawl.find(RedisConnection)
+    worker = f"{os.getpid()}-{uuid4().hex}"
+    if registry is not None and redis is not None:
+        return RedisRateLimiter(redis, worker)
+    store = registry.store if registry is not None else None
+    connection = store.connection if isinstance(store, SqliteStore) else None
+    return SqliteRateLimiter(connection, worker) if connection is not None else None
+
+
+_SETTLING: Final = LONGEST_PAUSE + 2.0  # seconds until all processes have noticed that the file is back
+_OLD: Final = "DELETE FROM notes WHERE until <= ?"
+_SELECT: Final = "SELECT text FROM notes WHERE key = ?"
+_INSERT: Final = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)"
+
+
+class SqliteRateLimiter(RateLimiter):
+    """A `RateLimiter` for one of several crawls on a machine, in the file of their store.
+
+    The clock of permits is the monotonic one of the machine, which all processes share and no one can set. It
+    restarts with the machine: times in the file are then in the past or, at worst, one delay ahead. Holds go by
+    the time of day: they last longer than a machine may run.
+    """
+
+    def __init__(self, connection: SqliteConnection, worker: str) -> None:
+        """*worker* is a name that no other crawl has."""
+        super().__init__(worker)
+        self._connection = connection
+        self._has_cleaned = False
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether other crawls may still go by their own clocks."""
+        return self._connection.seconds_since_recovery < _SETTLING
+
+    async def _change(self, key: str, work: Callable[[PermitQueue, int], T]) -> T:
+        note = f"permits:{key}"
+
+        def change(file: SqliteFile) -> T:
+            with file.transaction() as connection:
+                wall, now = clock.time(), round(1e6 * clock.monotonic())  # in it: others may have held it up
+                if not self._has_cleaned:  # once in a crawl
+                    self._has_cleaned = True
+                    connection.execute(_OLD, (wall,))
+                row = connection.execute(_SELECT, (note,)).fetchone()
+                queue = queue_in(row[0] if row else None)
+                result = work(queue, now)
+                if queue.until:
+                    connection.execute(_INSERT, (note, queue.text, wall + (queue.until - now) / 1e6))
+                return result
+
+        return await self._write(change)
+
+    async def hold(self, hold: Hold) -> int:
+        return await self._write(lambda file: file.hold(self._worker, clock.time(), hold, MOST_HOLDS))
+
+    async def holds(self) -> list[Hold]:
+        if not self._connection.path.exists():  # a crawl that stores nothing makes no file
+            return []
+        try:
+            rows = await self._connection.read(lambda file: file.holds(self._heard))
+        except StoreAwayError as error:
+            raise self._away() from error
+        now, found = clock.time(), []
+        for number, site, worker, told, until, delay, pace in rows:
+            self._heard = max(self._heard, number)
+            if worker != self._worker and until > now and told <= now + CLOCK_SKEW:
+                found.append(Hold(site, until - now, delay, pace))
+        return found
+
+    async def _write(self, work: Callable[[SqliteFile], T]) -> T:
+        try:
+            return await self._connection.write(work)
+        except StoreAwayError as error:
+            raise self._away() from error
+
+    def _away(self) -> RateLimiterAwayError:
+        return RateLimiterAwayError(f"the store {self._connection.path} cannot be used")
+
+    def __repr__(self) -> str:
+        return f"<SqliteRateLimiter {self._connection!r}>"
+
+
+# KEYS: a state. Returns the time of Redis, and the state as JSON, if there is one.
+_READ: Final = "return {redis.call('TIME'), redis.call('GET', KEYS[1])}"
+# KEYS: a state. ARGV: what was read, what replaces it, milliseconds that it lives. Fails if it has changed since.
+_SWAP: Final = """
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return 1
+"""
+# KEYS: the holds by site, and the sites by the number of their hold. ARGV: a hold, and how many holds are kept.
+# Numbers are times that never go back. Each call deletes a few holds that are over.
+_TELL: Final = """
+local holds, order, site = KEYS[1], KEYS[2], ARGV[1]
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local function ends(name)
+    local ok, hold = pcall(cjson.decode, redis.call('HGET', holds, name) or '[]')
+    return ok and type(hold) == 'table' and tonumber(hold[2]) or 0
+end
+local function drop(name) redis.call('HDEL', holds, name) redis.call('ZREM', order, name) end
+local over = now + ARGV[3]
+if ends(site) >= over then return 0 end
+local last = redis.call('ZREVRANGE', order, 0, 0, 'WITHSCORES')[2] or 0
+redis.call('ZADD', order, string.format('%.0f', math.max(last + 1, now)), site)
+redis.call('HSET', holds, site, cjson.encode({ARGV[2], over, tonumber(ARGV[4]), tonumber(ARGV[5])}))
+for _, name in ipairs(redis.call('ZRANGE', order, 0, 9)) do if ends(name) <= now then drop(name) end end
+local dropped = 0
+while redis.call('ZCARD', order) > tonumber(ARGV[6]) do
+    drop(redis.call('ZRANGE', order, 0, 0)[1])
+    dropped = dropped + 1
+end
+for _, key in ipairs(KEYS) do
+    local life = math.ceil(ARGV[3] / 1000)
+    if redis.call('PTTL', key) < life then redis.call('PEXPIRE', key, life) end
+end
+return dropped
+"""
+
+
+class RedisRateLimiter(RateLimiter):
+    """A `RateLimiter` for one worker of a fleet, by the clock of Redis, which all workers share.
+
+    With ``REP_REDIS_REQUIRED``, calls raise `RedisRequiredError` instead of `RateLimiterAwayError`.
+    """
+
+    def __init__(self, connection: RedisConnection, worker: str) -> None:
+        """*worker* is a name that no other worker has."""
+        super().__init__(worker)
+        self._connection = connection
+        self._read, self._swap, self._tell = map(connection.script, (_READ, _SWAP, _TELL))
+
+    @property
+    def is_settling(self) -> bool:
+        """Whether other workers may still go by their own clocks."""
+        return self._connection.is_settling
+
+    async def _change(self, key: str, work: Callable[[PermitQueue, int], T]) -> T:
+        def change(keys: Sequence[str], _: Sequence[Any]) -> T:
+            while True:  # another worker may change it in between, which is then one step further
+                time, text = self._read(keys, ())
+                queue, now = queue_in(text), _microseconds(time)
+                result = work(queue, now)
+                life = max((queue.until - now) // 1_000, 1)
+                if not queue.until or self._swap(keys, [text or b"", queue.text, life]):
+                    return result
+
+        changed: T = await self._run(change, f"permits:{key}")
+        return changed
+
+    async def hold(self, hold: Hold) -> int:
+        values = [hold.site, self._worker, microseconds(hold.seconds), hold.delay, hold.pace, MOST_HOLDS]
+        return int(await self._run(lambda keys, _: self._tell(keys, values), *_HOLDS))
+
+    async def holds(self) -> list[Hold]:
+        def look(keys: Sequence[str], _: Sequence[Any]) -> Any:
+            holds, order = keys
+            pipeline = self._connection.client.pipeline(transaction=False)  # cheaper than a script
+            pipeline.time()
+            pipeline.zrangebyscore(order, f"({self._heard}", "+inf", withscores=True)
+            time, news = pipeline.execute()
+            return time, news, self._connection.client.hmget(holds, [site for site, _ in news]) if news else []
+
+        time, news, texts = await self._run(look, *_HOLDS)
+        found = []
+        for (site, number), text in zip(news, texts, strict=True):
+            self._heard = max(self._heard, int(number))
+            with suppress(ValueError, TypeError):  # another program's, or none: it ended between the two calls
+                worker, until, delay, pace = json.loads(text)
+                seconds = (until - _microseconds(time)) / 1e6
+                if worker != self._worker and seconds > 0:
+                    found.append(Hold(site.decode(), seconds, float(delay), float(pace)))
+        return found
+
+    async def _run(self, work: Callable[..., Any], *keys: str) -> Any:
+        try:
+            return await self._connection.run(work, keys)
+        except RedisAwayError as error:
+            raise RateLimiterAwayError(str(error)) from error
+
+    def __repr__(self) -> str:
+        return f"<RedisRateLimiter {self._connection!r}>"
+
+
+_HOLDS: Final = ("held", "held:order")
+"""The holds by site, and the sites by the number of their hold."""
+
+
+def _microseconds(time: Sequence[Any]) -> int:
+    """The answer of TIME as one number."""
+    return int(time[0]) * 1_000_000 + int(time[1])

@@ -1,0 +1,115 @@
+"""The talk between one crawl and the limiter about one site: may a request start, and when did the last one?
+
+The request whose turn it is asks the limiter when it could start, and no earlier, because other processes can
+use the time until then. It starts in the same turn of the event loop in which its permit becomes valid. Its
+start is reported with the next question, or at once if another process waits for it. While the limiter is away,
+the crawl goes by its own clock and multiplies the delay by the number of workers.
+
+Sometimes a permit is not used: the crawl closes, or the site asks to slow down meanwhile. Such a permit expires,
+which costs other processes a quarter of a second, once.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import inf
+from typing import TYPE_CHECKING, Final
+
+from scrapy.exceptions import IgnoreRequest
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.pacing.slots import with_margin
+from scrapy_rep.crawl.runtime.event_loop import sleep, start
+from scrapy_rep.extras.fleet.limiter import Permit, RateLimiterAwayError
+from scrapy_rep.extras.fleet.limiters import open_limiter
+from scrapy_rep.extras.fleet.permit_queue import LEAD
+
+if TYPE_CHECKING:
+    from scrapy_rep.crawl.pacing.slots import Site
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+    from scrapy_rep.extras.fleet.limiter import RateLimiter
+
+_AWAY_CHECK: Final = 0.5  # seconds between two checks whether the limiter is back
+_SPARE: Final = 60.0  # seconds that the limiter remembers a start beyond the longest delay
+
+
+class Permits:
+    """The permits of one crawl, which *limiter* grants; of each site the request whose turn it is asks for one.
+
+    While the limiter is away, starts are ``REP_WORKERS`` delays apart.
+    """
+
+    def __init__(self, crawl: Crawl, limiter: RateLimiter) -> None:
+        self.limiter = limiter
+        self._engine, self._stats = crawl.engine, crawl.stats
+        self._workers, self._longest = crawl.settings.workers, crawl.settings.crawl_delay_max
+
+    @classmethod
+    def of(cls, crawl: Crawl) -> Permits | None:
+        """Those of *crawl*; None if it shares its delays with no other process."""
+        found = crawl.find(cls)
+        if found is None and (limiter := open_limiter(crawl)) is not None:
+            found = cls(crawl, limiter)
+            crawl.add(found)
+        return found
+
+    async def acquire(self, site: Site) -> Permit | None:
+        """Wait for a permit that is valid now; None when the crawl closes. Raises what the limiter raises."""
+        while await self._pause_until(max(site.ask_at, site.due - LEAD / 1e6)):
+            try:
+                permit = await self._ask(site)
+            except RateLimiterAwayError:
+                permit = self._by_own_clock(site)
+            site.ask_at = permit.ask_at
+            if permit.starts_at == inf:
+                continue
+            if not await self._pause_until(permit.starts_at):
+                break
+            if permit.expires_at > clock.monotonic():
+                return permit
+            # The event loop was busy. The limiter lets others start by now, so a start here could be too close.
+            site.missed, site.ask_at = permit.number, 0.0
+            self._stats.inc_value("rep/rate_limiter/expired_count")
+        return None
+
+    def use(self, site: Site, permit: Permit) -> None:
+        """Note that a request starts now with *permit*."""
+        site.missed = -1
+        is_local = permit.number < 0
+        stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
+        self._stats.inc_value(stat)
+        if permit.is_awaited:
+            start(self._report(site, permit.number))
+
+    async def restart_delay(self, site: Site) -> None:
+        """Count the delay from now: *site* has just answered a request for its robots.txt."""
+        with suppress(RateLimiterAwayError, IgnoreRequest):
+            await self.limiter.restart_delay(site.name, self._longest + _SPARE)
+
+    async def _ask(self, site: Site) -> Permit:
+        delay = with_margin(site.floor)
+        return await self.limiter.acquire(
+            site.name,
+            delay * self._workers if self.limiter.is_settling else delay,
+            since=site.since_last_start,
+            missed=site.missed,
+            more=site.has_more_waiting,
+        )
+
+    def _by_own_clock(self, site: Site) -> Permit:
+        """A permit by this crawl's own clock, if the delay has passed; else the limiter is asked again soon."""
+        site.missed = -1
+        now = clock.monotonic()
+        due = max(site.last_start + site.floor * self._workers, now)
+        return Permit(due if due <= now else inf, min(due, now + _AWAY_CHECK), -1, inf)
+
+    async def _pause_until(self, due: float) -> bool:
+        return await self._engine.pause(due - clock.monotonic())
+
+    async def _report(self, site: Site, number: int) -> None:
+        await sleep(0)  # first the request
+        with suppress(RateLimiterAwayError, IgnoreRequest):
+            await self.limiter.close(site.name, number, site.since_last_start)
+
+    def __repr__(self) -> str:
+        return f"<Permits {self.limiter!r}>"

@@ -1,0 +1,200 @@
+"""Entries in Redis: `RedisStore` for the crawls of a fleet.
+
+The key ``entry:ORIGIN`` holds the SHA-256 of a body and the facts as JSON, ``body:SHA256`` a compressed body,
+``lease:ORIGIN`` the holder of a lease, and ``note:KEY`` a note. An entry expires when no worker could use it any
+more, and a body an hour after the last entry that needs it.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.stores.codec import UnreadableEntryError, decode_json, encode_body, encode_json
+from scrapy_rep.directives.ai import origin_of
+from scrapy_rep.extras.fleet.redis_connection import RedisAwayError
+from scrapy_rep.protocol import Origin
+from scrapy_rep.protocol.freshness import CLOCK_SKEW
+
+if TYPE_CHECKING:
+    from scrapy_rep.crawl.robots.stores import Store
+    from scrapy_rep.extras.fleet.redis_connection import RedisConnection
+    from scrapy_rep.protocol.freshness import Entry
+
+logger = logging.getLogger(__name__)
+
+_BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
+_SHA256_DIGITS: Final = 64  # in front of the JSON
+_BATCH: Final = 500  # keys that one call reads or deletes
+
+# KEYS: entry. ARGV: what the key of a body begins with.
+_GET: Final = f"""
+local entry = redis.call('GET', KEYS[1])
+if not entry then return false end
+local body = redis.call('GET', ARGV[1] .. string.sub(entry, 1, {_SHA256_DIGITS}))
+return body and {{entry, body}}
+"""
+# KEYS: entry, body, lease. ARGV: values of entry and body, milliseconds that the entry lives, holder, when the
+# entry was fetched, and the latest time at which an entry can have been fetched. An older answer does not replace
+# a newer one, unless that lies in the future: a wrong clock has dated it.
+_PUT: Final = f"""
+if redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end
+local stored = redis.call('GET', KEYS[1])
+local is_read, facts = pcall(cjson.decode, stored and string.sub(stored, {_SHA256_DIGITS + 1}) or '')
+local fetched_at = is_read and type(facts) == 'table' and tonumber(facts.fetched_at) or 0
+if fetched_at > tonumber(ARGV[5]) and fetched_at <= tonumber(ARGV[6]) then return 0 end
+local life = ARGV[3] + {_BODY_LIFE}
+redis.call('SET', KEYS[2], ARGV[2], 'PX', math.max(life, redis.call('PTTL', KEYS[2])))
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return 1
+"""
+# KEYS: lease. ARGV: holder, milliseconds. Fails if there is another holder.
+_LEASE: Final = """
+if (redis.call('GET', KEYS[1]) or ARGV[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+"""
+_GET_NOTE: Final = "return redis.call('GET', KEYS[1])"
+# KEYS: notes. ARGV: milliseconds that they live, their texts.
+_PUT_NOTES: Final = """
+for number, key in ipairs(KEYS) do redis.call('SET', key, ARGV[number + 1], 'PX', ARGV[1]) end
+"""
+_RELEASE: Final = "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0"
+
+
+class RedisStore:
+    """A `Store` in Redis, which falls back to the *local* store while Redis is away."""
+
+    def __init__(self, connection: RedisConnection, local: Store, stale_max: float) -> None:
+        """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
+        self._connection = connection
+        self._local = local
+        self._stale_max = stale_max
+        self._holder = uuid4().hex
+        self._has_warned = False
+        self._get, self._put = connection.script(_GET), connection.script(_PUT)
+        self._get_note, self._put_notes = connection.script(_GET_NOTE), connection.script(_PUT_NOTES)
+        self._lease, self._release = connection.script(_LEASE), connection.script(_RELEASE)
+
+    async def get(self, origin: Origin) -> Entry | None:
+        try:
+            found = await self._connection.run(self._get, [f"entry:{origin}"], [f"{self._connection.prefix}body:"])
+        except RedisAwayError:
+            return await self._local.get(origin)
+        return self._decode(origin, *found) if found else None
+
+    async def put(self, entry: Entry) -> None:
+        sha256 = entry.sha256
+        keys = [f"entry:{entry.origin}", f"body:{sha256}", f"lease:{entry.origin}"]
+        values = [sha256 + encode_json(entry), encode_body(entry), self._milliseconds_to_live(entry)]
+        arguments = [*values, self._holder, entry.fetched_at, clock.time() + CLOCK_SKEW]
+        try:
+            await self._connection.run(self._put, keys, arguments)
+        except RedisAwayError:
+            await self._local.put(entry)
+
+    async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
+        """As `Store.acquire_lease`, among all workers of the fleet."""
+        arguments = [self._holder, int(seconds * 1_000)]
+        try:
+            return bool(await self._connection.run(self._lease, [f"lease:{origin}"], arguments))
+        except RedisAwayError:
+            return await self._local.acquire_lease(origin, seconds)
+
+    async def release_lease(self, origin: Origin) -> None:
+        try:
+            await self._connection.run(self._release, [f"lease:{origin}"], [self._holder])
+        except RedisAwayError:
+            await self._local.release_lease(origin)
+
+    async def note(self, key: str) -> str | None:
+        try:
+            found = await self._connection.run(self._get_note, [f"note:{key}"])
+        except RedisAwayError:
+            return await self._local.note(key)
+        return found.decode(errors="replace") if found else None
+
+    async def put_notes(self, notes: Mapping[str, str], seconds: float) -> None:
+        items = iter(notes.items())
+        try:
+            while batch := dict(islice(items, _BATCH)):
+                keys = [f"note:{key}" for key in batch]
+                await self._connection.run(self._put_notes, keys, [int(seconds * 1_000), *batch.values()])
+        except RedisAwayError:
+            await self._local.put_notes(notes, seconds)
+
+    def close(self) -> None:
+        """Close the local store; the connection to Redis closes itself."""
+        self._local.close()
+
+    def _milliseconds_to_live(self, entry: Entry) -> int:
+        return int(1_000 * (entry.of_use_until(self._stale_max) - clock.time())) or 1
+
+    def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
+        """As `Store.entries`, for those of the fleet; entries that expire meanwhile are left out."""
+        call, client = self._connection.call_now, self._connection.client
+        body_prefix = self._key("body")
+        for keys in _batches([self._key("entry", origin)] if origin else sorted(self._keys("entry"))):
+            values: list[bytes | None] = call(client.mget, keys)
+            bodies: list[bytes | None] = call(
+                client.mget, [body_prefix + (it or b"")[:_SHA256_DIGITS] for it in values]
+            )
+            yield from filter(None, map(self._entry, keys, values, bodies))
+
+    def purge(self, origin: Origin | None = None) -> int:
+        """As `Store.purge`. The body of a single origin stays until it expires: other origins may share it."""
+        if origin:
+            self._delete([self._key("lease", origin)])
+            return self._delete([self._key("entry", origin)])
+        deleted = self._delete(self._keys("entry"))
+        self._delete({*self._keys("lease"), *self._keys("body"), *self._keys("note")})
+        return deleted
+
+    def _entry(self, key: bytes, value: bytes | None, body: bytes | None) -> Entry | None:
+        try:
+            origin = origin_of(key.removeprefix(self._key("entry")).decode())
+        except ValueError:  # another program's key
+            return None
+        return self._decode(origin, value, body) if value and body else None
+
+    def _decode(self, origin: Origin, value: bytes, body: bytes) -> Entry | None:
+        """Return the entry, or None when another program or version wrote it; warn of the first of these."""
+        try:
+            return decode_json(origin, value[_SHA256_DIGITS:], body)
+        except UnreadableEntryError as error:
+            if not self._has_warned:
+                self._has_warned = True
+                logger.warning(
+                    "The entry of %s in Redis cannot be read (%s): it is fetched again, and so are others like it"
+                    " without a further WARNING. Let the workers of a fleet run one version of scrapy_rep.",
+                    origin, error,
+                )  # fmt: skip
+        return None
+
+    def _delete(self, keys: Iterable[bytes]) -> int:
+        call, client = self._connection.call_now, self._connection.client
+        return sum(int(call(client.unlink, *batch)) for batch in _batches(keys))
+
+    def _keys(self, kind: str) -> set[bytes]:
+        """Return the keys of a *kind*, each once: SCAN may return one several times."""
+        pattern = re.sub(rb"([*?\[\]\\^-])", rb"\\\1", self._key(kind)) + b"*"
+        client = self._connection.client
+        keys: set[bytes] = self._connection.call_now(lambda: set(client.scan_iter(pattern, count=_BATCH)))
+        return keys
+
+    def _key(self, kind: str, origin: Origin | str = "") -> bytes:
+        return f"{self._connection.prefix}{kind}:{origin}".encode()
+
+    def __repr__(self) -> str:
+        return f"<RedisStore {self._connection!r} {self._local!r}>"
+
+
+def _batches(keys: Iterable[bytes]) -> Iterator[list[bytes]]:
+    rest = iter(keys)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch

@@ -1,0 +1,1 @@
+"""What pages say about themselves, dropped links, stamped items. Private."""

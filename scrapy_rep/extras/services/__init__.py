@@ -1,0 +1,1 @@
+"""What browsers request for a page. Private."""
