@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .crawl.robots.parser import RepRobotParser
     from .crawl.robots.robots import Robots
     from .crawl.robots.stores import Store
-    from .crawl.sitemaps.sitemaps import RepSitemapSpider, SitemapFeed
+    from .crawl.sitemaps.spider import RepSitemapSpider, SitemapFeed
     from .exceptions import (
         AuditRequiredError,
         FetchError,
@@ -108,10 +108,10 @@ _HOMES = {
     "RepPriorityQueue": "crawl.pacing.priority_queue",
     "RepRobotParser": "crawl.robots.parser",
     "RepSettings": "settings",
-    "RepSitemapSpider": "crawl.sitemaps.sitemaps",
+    "RepSitemapSpider": "crawl.sitemaps.spider",
     "Robots": "crawl.robots.robots",
     "Severity": "tools.lint",
-    "SitemapFeed": "crawl.sitemaps.sitemaps",
+    "SitemapFeed": "crawl.sitemaps.spider",
     "Stamp": "crawl.policy.meta",
     "Store": "crawl.robots.stores",
     "TargetUrlError": "exceptions",

@@ -15,16 +15,12 @@ from scrapy_rep.crawl.gate.middleware import RepMiddleware
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.pacing.priority_queue import RepPriorityQueue
 from scrapy_rep.crawl.robots.parser import RepRobotParser
-from scrapy_rep.crawl.sitemaps.sitemaps import SitemapFeed
-from scrapy_rep.extras.ai.ai_signals import AiSignalsMiddleware
-from scrapy_rep.extras.backoff.site_backoff import ASKING
-from scrapy_rep.extras.pages.item_stamp import ItemStamp
-from scrapy_rep.extras.pages.link_filter import LinkFilter
-from scrapy_rep.extras.pages.page_directives import PageDirectivesMiddleware
-from scrapy_rep.extras.services.browser import ABORT_REQUEST, BrowserGate, abort_forbidden
+from scrapy_rep.crawl.sitemaps.spider import SitemapFeed
 from scrapy_rep.settings import asks_for_backoff, asks_robots
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
@@ -43,6 +39,11 @@ _NEXT_TO_ENGINE: Final = 10
 
 _AFTER_HTTP_ERROR: Final = 600
 """Between Scrapy's middleware for error pages, which drops them, and the one that sets the Referer."""
+
+_NOT_RECORDED: Final = [429, 503]
+"""Statuses by which a site asks to slow down: it would ask for the same again whenever they are replayed."""
+
+_ABORT_REQUEST: Final = "PLAYWRIGHT_ABORT_REQUEST"
 
 
 class Addon:
@@ -69,16 +70,15 @@ class Addon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", RepExtension, 0)
         settings.setdefault_in_component_priority_dict("EXTENSIONS", CrawlDelay, _AFTER_AUTOTHROTTLE)
         settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", SitemapFeed, _NEXT_TO_SPIDER)
-        for of_pages in (PageDirectivesMiddleware, AiSignalsMiddleware):
-            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", of_pages, _AFTER_HTTP_ERROR)
-        for of_output in (LinkFilter, ItemStamp):
-            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", of_output, _NEXT_TO_ENGINE)
+        for path, order in _extras(settings):
+            settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", load_object(path), order)
         has_queue = bool(settings.get("JOBDIR"))  # a job goes on with the queue that it began with
         if has_queue or asks_robots(settings) or asks_for_backoff(settings):
             settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
         if asks_for_backoff(settings):  # else a retried page gets the recorded answer again, until it is lost
-            settings.set("HTTPCACHE_IGNORE_HTTP_CODES", sorted(ASKING), priority="addon")
-        self._bind_browser_gate(settings)
+            settings.set("HTTPCACHE_IGNORE_HTTP_CODES", _NOT_RECORDED, priority="addon")
+        if settings.get(_ABORT_REQUEST):
+            self._bind_browser_gate(settings)
         if _is_disabled(settings, RepMiddleware):
             logger.warning(
                 "DOWNLOADER_MIDDLEWARES disables scrapy_rep.RepMiddleware, so Scrapy's own middleware handles"
@@ -90,9 +90,24 @@ class Addon:
 
     def _bind_browser_gate(self, settings: BaseSettings) -> None:
         """Put the gate of this crawl in the place of `abort_forbidden`, which has to look for its crawl."""
-        name = settings.get(ABORT_REQUEST)
+        from scrapy_rep.extras.services.browser import BrowserGate, abort_forbidden  # noqa: PLC0415  # if it is used
+
+        name = settings.get(_ABORT_REQUEST)
         if self._crawler is not None and (name is abort_forbidden or name == "scrapy_rep.abort_forbidden"):
-            settings.set(ABORT_REQUEST, BrowserGate(self._crawler), settings.getpriority(ABORT_REQUEST) or 0)
+            settings.set(_ABORT_REQUEST, BrowserGate(self._crawler), settings.getpriority(_ABORT_REQUEST) or 0)
+
+
+def _extras(settings: BaseSettings) -> Iterator[tuple[str, int]]:
+    """The spider middlewares that *settings* ask for, with their orders. Others are not even imported."""
+    reads_links = settings.get("REP_REL_NOFOLLOW") not in {None, "ignore"}
+    if reads_links or settings.get("REP_PAGE_DIRECTIVES") != "ignore":
+        yield "scrapy_rep.extras.pages.page_directives.PageDirectivesMiddleware", _AFTER_HTTP_ERROR
+    if settings.get("REP_PURPOSES"):
+        yield "scrapy_rep.extras.ai.ai_signals.AiSignalsMiddleware", _AFTER_HTTP_ERROR
+    if settings.get("REP_FILTER_LINKS") not in {None, "off"}:
+        yield "scrapy_rep.extras.pages.link_filter.LinkFilter", _NEXT_TO_ENGINE
+    if settings.get("REP_ITEM_FIELD"):
+        yield "scrapy_rep.extras.pages.item_stamp.ItemStamp", _NEXT_TO_ENGINE
 
 
 def _is_disabled(settings: BaseSettings, component: type) -> bool:

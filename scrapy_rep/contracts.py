@@ -18,7 +18,7 @@ from scrapy.exceptions import ContractFail
 from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.pacing.requested_delays import Delay, requested_delay
 from scrapy_rep.crawl.runtime.log import describe
-from scrapy_rep.crawl.sitemaps.site_files import sitemaps_of
+from scrapy_rep.crawl.sitemaps.requests import sitemaps_of
 from scrapy_rep.protocol import Access, Kind, Origin, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import on_line, why

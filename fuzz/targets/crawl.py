@@ -24,7 +24,7 @@ from scrapy_rep.crawl.robots.stores.codec import (
     encode_body,
     encode_json,
 )
-from scrapy_rep.crawl.sitemaps.site_files import sitemaps_of
+from scrapy_rep.crawl.sitemaps.requests import sitemaps_of
 from scrapy_rep.directives.ai import origin_of
 from scrapy_rep.protocol import Access, Origin, access, product_token, split_url
 from scrapy_rep.protocol.access import without_viewer

@@ -92,6 +92,12 @@ NOT_SHARED: Final = (
 )
 
 
+NO_LAST_RUN: Final = (
+    "REP_SITEMAP_SINCE = 'last run': {} keeps no last run; set REP_STORE_PATH or REP_REDIS_URL, give a store of"
+    " your own the methods note() and put_notes(), or set a date"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class RepSettings:
     """The ``REP_*`` settings of one crawl: the field ``max_size`` is the setting ``REP_MAX_SIZE``, and so on.
@@ -319,6 +325,21 @@ def asks_for_backoff(settings: BaseSettings) -> bool:
 def asks_robots(settings: BaseSettings) -> bool:
     """Whether robots.txt is fetched at all: for its rules, everywhere or on some sites, or for delays alone."""
     return settings.getbool("ROBOTSTXT_OBEY") or bool(settings.get("REP_MODES")) or asks_for_delays(settings)
+
+
+def extras_of(settings: BaseSettings, parsed: RepSettings) -> Iterator[str]:
+    """The import paths of the extras that *settings* ask for, which are *parsed*, in the order of their events.
+
+    Scrapy's components are listed by the add-on; these are no components, so that a manual installation has them.
+    """
+    asks = {
+        "fleet.sharing.Sharing": parsed.store == "sqlite" or parsed.redis_url,
+        "backoff.outcomes.Backoffs": parsed.backoff,
+        "ai.signals.AiSignals": parsed.purposes,
+        "audit.audit.Audit": parsed.audit or parsed.audit_required,
+        "services.browser.gate_of": settings.get("PLAYWRIGHT_ABORT_REQUEST"),
+    }
+    return (f"scrapy_rep.extras.{name}" for name, is_asked in asks.items() if is_asked)
 
 
 _FIELDS: Final = {f"REP_{attribute.name.upper()}": attribute for attribute in fields(RepSettings)}

@@ -93,7 +93,7 @@ def _by_crawler(crawler: Crawler, request: Request) -> Judgement:
         extension = None
     if extension is None:
         raise AssertionError(f"the crawler has no scrapy_rep.RepExtension: {_ADD}, and ask after the crawl")
-    if not extension.judges(request):
+    if not extension.judge.asks_rules(request):
         return Judgement(url, passes=True, why="robots.txt is not checked")
     robots = extension.registry.current(extension.targets.of(request))
     if robots is None:

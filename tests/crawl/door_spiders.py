@@ -20,7 +20,6 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from typing_extensions import Self
 
-from scrapy_rep.crawl.pacing.door import Door
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import sleep
 from tests.support.run_crawl import Recorder
@@ -331,7 +330,7 @@ class BreaksStart(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        Crawl.of(crawler).part(Door).when_open.append(self._fail)
+        Crawl.of(crawler).events.opened.subscribe(self._fail)
 
     def _fail(self) -> None:
         raise ArithmeticError("a fault at the start")

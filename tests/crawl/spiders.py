@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from time import monotonic
 from typing import Any
 
@@ -202,41 +200,6 @@ class Downloads(Recorder):
     def page(self, response: Any) -> Any:
         super().page(response)
         return {"file_urls": self.files}
-
-
-class CountsModules(Recorder):
-    """Notes which modules of ours a first and then a known request of another origin pass, in the stats."""
-
-    name = "counts-modules"
-    count = 20
-    second = ""
-
-    def page(self, response: Any) -> Any:
-        super().page(response)
-        pages = len(self.facts["pages"])
-        if pages == 1:
-            self.watch()
-            yield Request(f"{self.second}/1", self.page)
-        elif pages == 2:
-            self.tell("cold", 1)
-            self.watch()
-            yield from (Request(f"{self.second}/{number}", self.page) for number in range(2, 2 + self.count))
-        elif pages == 2 + self.count:
-            self.tell("warm", self.count)
-            sys.setprofile(None)
-
-    def watch(self) -> None:
-        self.calls = Counter[str]()
-        sys.setprofile(self.note)
-
-    def note(self, frame: Any, event: str, _: Any) -> None:
-        module = frame.f_globals.get("__name__", "")
-        if event == "call" and module.startswith("scrapy_rep."):
-            self.calls[module] += 1
-
-    def tell(self, kind: str, requests: int) -> None:
-        modules = sorted(module for module, calls in self.calls.items() if calls >= 0.9 * requests)
-        self.crawler.stats.set_value(f"modules/{kind}", " ".join(modules))
 
 
 class ReportsMetaOfFailures(Recorder):

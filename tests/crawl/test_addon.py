@@ -25,7 +25,7 @@ from scrapy_rep import (
     RepRobotParser,
 )
 from scrapy_rep.contracts import CONTRACTS, SitemapsContract
-from scrapy_rep.crawl.sitemaps.sitemaps import SitemapFeed
+from scrapy_rep.crawl.sitemaps.spider import SitemapFeed
 
 BUILT_IN = global_object_name(RobotsTxtMiddleware)
 
@@ -99,7 +99,8 @@ def test_the_feed_of_sitemaps_is_added() -> None:
 
 
 def test_ours_links_are_filtered_and_items_stamped_after_all_other_spider_middlewares_that_see_them() -> None:
-    settings = assembled({"SPIDER_MIDDLEWARES": {"tests.crawl.output_spiders.Recovers": 50}})
+    asked = {"REP_FILTER_LINKS": "known", "REP_ITEM_FIELD": "robots"}
+    settings = assembled({**asked, "SPIDER_MIDDLEWARES": {"tests.crawl.output_spiders.Recovers": 50}})
     order = components(settings, "SPIDER_MIDDLEWARES")  # the first one is the last to see what a callback yields
     assert set(order[:2]) == {LinkFilter, ItemStamp}
 

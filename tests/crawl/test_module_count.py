@@ -1,29 +1,36 @@
-"""How many modules a request passes on its way: what somebody has to read who follows one."""
+"""How much runs for one request: what somebody has to read who follows one."""
 
 from __future__ import annotations
 
-from tests.support.crawl import crawl
-from tests.support.site import Site, robots
+from functools import cache
+from typing import Any
 
-WARM, COLD = 15, 40
-"""They are never raised: what needs one module more gives up another."""
+import pytest
+
+from tests.support.walks import DELAYED, RULES, walks
+
+BOUNDS = {
+    "warm": {"calls": 98, "functions": 67, "modules": 17, "classes": 20},
+    "new": {"calls": 410, "modules": 48},
+}
+"""They are never raised: what needs one module more gives up another. All modules count, in a default crawl."""
 
 
-def test_a_request_passes_few_modules() -> None:
-    with Site(["127.0.0.1", "127.0.0.2"]) as site:
-        site.answer("/robots.txt", robots("User-agent: *\nDisallow: /private\n"))
-        result = crawl(
-            f"{site.origins[0]}/first",
-            spider="tests.crawl.spiders:CountsModules",
-            attributes={"second": site.origins[1]},
-            settings={"REP_STORE": "memory"},
-            apart=True,
-        )
-    # On a busy machine the queue looks again at requests that have not started yet. For a moment after a fetch,
-    # what bounds its body still listens.
-    looked_again = {"scrapy_rep.crawl.runtime.event_loop", "scrapy_rep.crawl.robots.request"}
-    warm, cold = (set(result.stats[f"modules/{kind}"].split()) - looked_again for kind in ("warm", "cold"))
-    assert len(result.pages) == 22
-    assert {"scrapy_rep.crawl.gate.middleware", "scrapy_rep.protocol.robotstxt"} <= warm < cold
-    assert len(warm) <= WARM, " ".join(sorted(warm))
-    assert len(cold) <= COLD, " ".join(sorted(cold))
+@cache
+def found(rules: str) -> dict[str, dict[str, Any]]:
+    return walks(rules)
+
+
+@pytest.mark.parametrize("kind", BOUNDS)
+def test_little_runs_for_a_request(kind: str) -> None:
+    walk = found(RULES)[kind]
+    figures = {name: len(value) if isinstance(value := walk[name], list) else value for name in BOUNDS[kind]}
+    over = {name: figure for name, figure in figures.items() if figure > BOUNDS[kind][name]}
+    assert not over, f"{walk['modules']}\n{walk['classes']}\n{walk['names']}"
+    assert {"scrapy_rep.crawl.gate.middleware", "scrapy_rep.protocol.robotstxt"} <= set(walk["modules"])
+
+
+@pytest.mark.parametrize("rules", [RULES, DELAYED], ids=["no delay", "a delay"])
+@pytest.mark.parametrize("kind", BOUNDS)
+def test_no_room_calls_a_higher_one(kind: str, rules: str) -> None:
+    assert found(rules)[kind]["upward"] == {}

@@ -92,7 +92,7 @@ def test_a_filter_may_change_an_entry_and_knows_what_the_request_will_tell(site:
 
 @pytest.fixture
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scrapy_rep.crawl.sitemaps.sitemap_reading.BATCH", 5)
+    monkeypatch.setattr("scrapy_rep.crawl.sitemaps.reading.BATCH", 5)
 
 
 @with_each_spider

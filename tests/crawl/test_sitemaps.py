@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.crawl.sitemaps.sitemaps import MAX_NESTING
+from scrapy_rep.crawl.sitemaps.spider import MAX_NESTING
 from tests.support.crawl import Crawl, crawl
 from tests.support.site import Answer, Arrival, Site, hang, redirect, robots, sitemap, sitemap_index
 

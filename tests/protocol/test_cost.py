@@ -18,7 +18,7 @@ from scrapy_rep.census import Capture, Row, rows
 from scrapy_rep.census.row import to_json
 from scrapy_rep.crawl.pacing.requested_delays import requested_delay
 from scrapy_rep.crawl.robots.robots import Robots
-from scrapy_rep.crawl.sitemaps.site_files import sitemaps_of
+from scrapy_rep.crawl.sitemaps.requests import sitemaps_of
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.protocol import (
     DIALECTS,

@@ -7,28 +7,26 @@ one fetch per origin and one set of stats.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, signals
-from scrapy.spiders import SitemapSpider
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.account import Account
 from scrapy_rep.crawl.gate.losses import Losses
 from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
+from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import SLOT, drop_stale_slot, is_exempt
-from scrapy_rep.crawl.policy.policy import ASKING, Decision, Mode, Policy
+from scrapy_rep.crawl.policy.policy import Decision, Mode, Policy
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.stores import open_store
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.scrapy_internals import has_listener
-from scrapy_rep.crawl.sitemaps.site_files import AiSignals, sitemaps_of
-from scrapy_rep.crawl.sitemaps.sitemap_runs import SitemapRuns
-from scrapy_rep.extras.ai.files import SiteFiles
-from scrapy_rep.extras.fleet.redis_connection import RedisConnection
+from scrapy_rep.crawl.sitemaps.requests import SitemapRequests, sitemaps_of
+from scrapy_rep.crawl.sitemaps.runs import SitemapRuns
 from scrapy_rep.protocol import Access, Verdict
-from scrapy_rep.settings import LAST_RUN, asks_robots, logging_invalid_settings
+from scrapy_rep.settings import asks_robots
 from scrapy_rep.signals import sitemaps_found
 
 if TYPE_CHECKING:
@@ -52,31 +50,22 @@ class RepExtension:
         self.policy = Policy.from_crawler(crawler)
         if not asks_robots(crawler.settings):
             logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
-        self._redis = redis = RedisConnection(crawler) if self.settings.redis_url else None
-        if redis is not None:
-            crawl.add(redis)
-        self._store = open_store(crawler, redis)
-        self.sitemap_runs = self._sitemap_runs()
-        self.sitemaps_begun: dict[str, Iterator[Request]] = {}
-        self.registry = Registry(crawl, self.policy, self._store)
-        self.registry.loaded.append(self._loaded)
+        crawl.start_extras()
+        self._store = open_store(crawler)
+        self.registry = Registry(crawl, self._store)
+        self.judge = Judge(crawl, self.registry, self.policy)
         crawl.add(self.registry)
-        self.files = SiteFiles(crawl, self.registry)
-        self.ai = AiSignals(self.settings) if self.settings.purposes else None
-        self.account = Account(crawler, self.policy, self.ai)
+        crawl.add(self.judge)
+        self.sitemaps = crawl.part(SitemapRequests)
+        self._needed, self._deciding = crawl.events.needed, crawl.events.deciding
+        self.account = Account(crawler, self.policy)
+        crawl.events.loaded.subscribe(self._loaded)
         self._losses = Losses(crawl, self.account.report)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
-
-    def _sitemap_runs(self) -> SitemapRuns | None:
-        spider = self._crawl.crawler.spider
-        if self.settings.sitemap_since != LAST_RUN or not isinstance(spider, SitemapSpider):
-            return None
-        with logging_invalid_settings(logger):
-            return SitemapRuns(spider.name, self._store)
 
     # What spiders, contracts and the gate ask.
 
@@ -86,20 +75,11 @@ class RepExtension:
         It does not with ``ROBOTSTXT_OBEY`` off, with the meta key ``dont_obey_robotstxt``, or for a URL scheme
         that has no robots.txt.
         """
-        return not is_exempt(request) and self.registry.mode(request) is Mode.OBEY
+        return not is_exempt(request) and self.judge.mode(request) is Mode.OBEY
 
     def asks(self, request: Request) -> bool:
-        """As `Registry.asks`."""
-        return self.registry.asks(request)
-
-    def judges(self, request: Request) -> bool:
-        """Whether the rules of robots.txt are asked about *request*, whatever follows from them."""
-        return not is_exempt(request) and self.registry.mode(request) in ASKING
-
-    def cached_robots(self, url: str) -> Robots | None:
-        """As `Registry.current`, with the other files that the purposes of the crawl need; never waits."""
-        robots = self.registry.current(url)
-        return robots if robots is None or self.ai is None or clock.time() < robots.files_until else None
+        """As `Judge.asks`."""
+        return self.judge.asks(request)
 
     def entry(self, url: str) -> Entry | None:
         """The entry of the origin of *url* in memory, or None if there is none or it has expired; never waits.
@@ -113,42 +93,28 @@ class RepExtension:
         """The robots.txt that applies to *subject*, a request or a URL; fetch it if it is not cached.
 
         Waits for the fetch and, while the origin is unreachable, for further attempts. Raises ``ValueError`` for
-        a URL that has no robots.txt, and `RedisRequiredError` if Redis is required and does not answer.
+        a URL that has no robots.txt, and ``IgnoreRequest`` if a store has to answer and does not.
         """
         request = subject if isinstance(subject, Request) else Request(subject)
         robots = self.registry.current(self.targets.of(request))
         if robots is None:
             if SLOT in request.meta:
                 drop_stale_slot(request, self._crawl.download_slots, self.targets)
-            robots = await self.registry.wait_for(request)
-        if self.ai is not None and clock.time() >= robots.files_until:
-            await self._load_files(robots, request)
+            robots = await self.judge.wait_for(request)
+        await self._needed.send_async(robots, request)
         return robots
-
-    async def _load_files(self, robots: Robots, request: Request) -> None:
-        """Fetch what else *request* needs, which takes no place of one for another host meanwhile."""
-        count = 0 if self._crawl.find(SlotTracker) is None else 1
-        self._crawl.downloader.lend_places(count)
-        self._crawl.engine.wake()
-        try:
-            await self.files.load(robots, request)
-        finally:
-            self._crawl.downloader.lend_places(-count)
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
-        return self.registry.verdict(robots, request)
+        return robots.verdict(self.product_tokens.of(request), self.targets.of(request))
 
     def decide(self, robots: Robots, request: Request, url: str | None = None) -> Decision:
         """What becomes of *request* by *robots*, under the modes and exceptions of this crawl.
 
         *url* is another URL than its own, under which it may be sent.
         """
-        decision = self.registry.decide(robots, request, url)
-        if self.ai is None or not self.ai.refuses(request, self._crawl.crawler.spider):
-            return decision
-        agent = robots.addressed(self.product_tokens.of(request))
-        return self.ai.apply(decision, self.policy, robots, agent, url or self.targets.of(request))
+        decision = self.judge.decide(robots, request, url)
+        return cast("Decision", self._deciding.change(decision, request, robots, url or self.targets.of(request)))
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""
@@ -186,8 +152,9 @@ class RepExtension:
 
     def _spider_closed(self, reason: str) -> Awaitable[None] | None:
         self.account.close()
-        if self.sitemap_runs is not None and reason == "finished":
-            return self._save_and_close(self.sitemap_runs)
+        runs = self.sitemaps.runs
+        if runs is not None and reason == "finished":
+            return self._save_and_close(runs)
         self._close()
         return None
 
@@ -199,8 +166,7 @@ class RepExtension:
 
     def _close(self) -> None:
         self._store.close()
-        if self._redis is not None:
-            self._redis.close()
+        self._crawl.events.closed.send()
         self._crawl.stats.set_value("rep/memory/evicted_count", self.registry.origins.evicted)
 
     def __repr__(self) -> str:

@@ -8,30 +8,29 @@ from copy import copy
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from scrapy import Request, signals
-from scrapy.exceptions import IgnoreRequest, NotConfigured
-from scrapy.http import TextResponse
-from scrapy.spiders import SitemapSpider
+from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.crawl.gate.extension import RepExtension
+from scrapy_rep.crawl.gate.final_url import FinalUrl
 from scrapy_rep.crawl.gate.report import IS_START, REFUSALS
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.pacing.door import Door, SentBack
-from scrapy_rep.crawl.policy.meta import DONT_OBEY, FETCH, META_KEY, SLOT, choose_slot, is_exempt, unpin_slot
-from scrapy_rep.crawl.policy.policy import ASKING, Decision, Mode, Outcome
+from scrapy_rep.crawl.policy.meta import (
+    DONT_OBEY,
+    FETCH,
+    META_KEY,
+    SLOT,
+    allowing_stamp,
+    choose_slot,
+    is_exempt,
+    unpin_slot,
+)
+from scrapy_rep.crawl.policy.policy import ASKS, Decision, Mode, Outcome
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import ClosingError
 from scrapy_rep.crawl.runtime.log import describe
-from scrapy_rep.crawl.sitemaps.site_files import (
-    SITEMAP_CHAIN,
-    CrossSubmits,
-    ask_for_packed,
-    is_for_robots_txt,
-    is_for_sitemap,
-    sitemap_lines,
-    sitemap_rest,
-)
+from scrapy_rep.crawl.sitemaps.requests import SITEMAP_CHAIN, is_for_robots_txt, sitemap_lines
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
-from scrapy_rep.extras.services.browser import BrowserGate, FinalUrl
 from scrapy_rep.protocol import Access, Reason
 from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
 
@@ -73,12 +72,12 @@ class RepMiddleware:
         self._door = self._crawl.part(Door)
         self._reads_delays = self._crawl.keeps_delays
         self._delayed = self._crawl_delay.states.delayed if self._crawl_delay is not None else {}
-        self._final_url = FinalUrl(crawler, extension, BrowserGate.of(crawler))
+        self._final_url = FinalUrl(crawler, extension)
         self._extension, self._account = extension, extension.account
         self._targets = extension.targets
         self._has_http_cache = crawler.settings.getbool("HTTPCACHE_ENABLED")
-        self._feeds_sitemaps = isinstance(crawler.spider, SitemapSpider)
-        self._cross_submits = CrossSubmits()
+        self._sitemaps = extension.sitemaps
+        self._feeds_sitemaps = self._sitemaps.is_active
         self._origins = extension.registry.origins
         self._product_tokens = extension.product_tokens
         self._passes = self._short_way()
@@ -106,7 +105,7 @@ class RepMiddleware:
         account, is_plain = self._extension.account, self._targets.is_plain and not self._feeds_sitemaps
         if is_plain and account.is_plain:
             return self._passes_by_rules
-        if not is_plain or asks_robots(self._crawler.settings) or account.audit is not None:
+        if not is_plain or asks_robots(self._crawler.settings) or self._crawl.events.decided:
             return lambda _: False
         self._crawler.signals.connect(self._see_no_responses, signal=signals.spider_opened)
         return self._passes_unasked
@@ -134,7 +133,7 @@ class RepMiddleware:
             return False
         if robots.may_request_delays and self._reads_delays:
             return False
-        stamp = robots.allowing_stamp(self._product_tokens.of(request), url)
+        stamp = allowing_stamp(robots, self._product_tokens.of(request), url)
         if stamp is None:
             return False
         is_start = bool(meta.get(IS_START))
@@ -163,16 +162,17 @@ class RepMiddleware:
         elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt. Also returned is whether that
         was a replay: the one that decided, because another may be in memory by now.
         """
-        if self._feeds_sitemaps and self._is_for_sitemap(request):
+        is_for_sitemap = self._feeds_sitemaps and self._sitemaps.is_for_sitemap(request)
+        if is_for_sitemap:
             answer = await self._prepare_sitemap(request)
             if answer is not None:
                 return answer, False
         if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, self._crawl.download_slots, self._targets)
-        if not self._extension.registry.asks(request):
+        if not self._extension.judge.asks(request):
             await self._pass_unasked(request)
             return None, False
-        robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
+        robots = await self._robots(request)
         if is_exempt(request):
             self._account.not_asked(request)
             return None, False
@@ -180,8 +180,8 @@ class RepMiddleware:
         if decision.is_forbidden:
             self._forbid(request, robots, decision)
         decider, decision = await self._judge_as_sent(request) or (robots, decision)
-        if self._feeds_sitemaps and SITEMAP_CHAIN in request.meta and not self._is_for_sitemap(request):
-            return self._cross_submitted(request, robots), False
+        if self._feeds_sitemaps and SITEMAP_CHAIN in request.meta and not is_for_sitemap:
+            return self._sitemaps.cross_submitted(request, robots), False
         delays = self._crawl_delay
         if delays is not None and (self._delayed or robots.may_request_delays):
             decision = self._obey_delay(request, robots, decision, delays)
@@ -203,10 +203,10 @@ class RepMiddleware:
         """
         found = None
         for url in self._door.spellings(request):
-            if self._extension.registry.mode_of(url) not in ASKING:
+            if self._extension.judge.mode_of(url) not in ASKS:
                 continue
             cause = Request(url, headers=request.headers, meta={"verbatim_url": True})
-            robots = self._extension.cached_robots(url) or await self._wait_for_robots(cause)
+            robots = await self._robots(cause)
             decision = self._extension.decide(robots, request, url)
             if decision.is_forbidden:
                 self._forbid(request, robots, decision)
@@ -234,42 +234,16 @@ class RepMiddleware:
         if response.url == request.url:
             return response
         final = self._final_url.request_for(request, response)
-        return response if final is None else self._final_url.judge(request, response, final)
+        return response if final is None else self._final_url.decide(request, response, final)
 
     async def _prepare_sitemap(self, request: Request) -> Response | None:
         """Answer *request*, of a sitemap spider, with what is known already, or prepare it for the network."""
         if is_for_robots_txt(request):
             return None if request.meta.get(DONT_OBEY) else await self._sitemap_lines(request)
-        if sitemap_rest(request) in self._extension.sitemaps_begun:
-            request.meta["dont_cache"] = True  # else Scrapy's HTTP cache takes this for the sitemap
-            return TextResponse(request.url, flags=["scrapy_rep"])
-        ask_for_packed(request)
-        if self._extension.sitemap_runs is not None:
-            await self._extension.sitemap_runs.ask(request)
-        return None
-
-    def _is_for_sitemap(self, request: Request) -> bool:
-        return is_for_sitemap(request, self._crawler.spider)
-
-    def _cross_submitted(self, request: Request, robots: Robots) -> Request:
-        """What goes back to the scheduler instead of *request*, for a page that a sitemap elsewhere lists.
-
-        The duplicate filter has not seen it yet: a sitemap that may list the page may be read later.
-        """
-        if self._cross_submits.allow(request, robots):
-            meta = {key: value for key, value in request.meta.items() if key != SITEMAP_CHAIN}
-            return request.replace(dont_filter=False, meta=meta)
-        self._crawler.stats.inc_value("rep/sitemap/cross_submit_count")
-        why = f"the robots.txt of {robots.entry.origin} does not name the sitemap that lists it"
-        logger.debug(
-            "Page of a sitemap not requested: %(request)s (%(why)s)",
-            {"request": self._targets.name(request), "why": why},
-            extra={"spider": self._crawler.spider},
-        )
-        raise IgnoreRequest(f"{why}: with REP_OFFSITE_SITEMAPS = True it is requested")
+        return await self._sitemaps.prepare(request)
 
     async def _sitemap_lines(self, request: Request) -> Response:
-        robots = self._extension.cached_robots(self._targets.of(request)) or await self._wait_for_robots(request)
+        robots = await self._robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
             self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
         self._account.report.not_forbidden(request)
@@ -277,8 +251,8 @@ class RepMiddleware:
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)
 
-    async def _wait_for_robots(self, request: Request) -> Robots:
-        if self._extension.registry.current(self._targets.of(request)) is None:  # else other files are fetched
+    async def _robots(self, request: Request) -> Robots:
+        if self._extension.registry.current(self._targets.of(request)) is None:
             self._crawler.stats.inc_value("rep/waited_count")
         return await self._extension.robots(request)
 
@@ -317,7 +291,7 @@ class RepMiddleware:
 
         A delay that ``REP_CRAWL_DELAY_OVER_MAX`` does not accept forbids *request*.
         """
-        exception = self._extension.policy.delay_exception(self._targets.of(request))
+        exception = self._extension.judge.delay_exception(request)
         if exception is not None:
             is_lifted = delays.requested(request, robots.parser) is not None
             return decision.excepted(Reason.CRAWL_DELAY, exception) if is_lifted else decision

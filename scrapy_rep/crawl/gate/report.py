@@ -14,7 +14,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.policy.policy import SENT_ANYWAY, Mode, Outcome
 from scrapy_rep.crawl.runtime.crawl import Crawl
-from scrapy_rep.crawl.runtime.log import Line, describe
+from scrapy_rep.crawl.runtime.log import Topic, describe
 from scrapy_rep.protocol import Access, Origin, Reason
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from scrapy_rep.protocol.display import abridged, number_of, shown
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.policy.policy import Decision, Policy
     from scrapy_rep.crawl.robots.fetch import FetchResult
     from scrapy_rep.crawl.robots.robots import Robots
-    from scrapy_rep.crawl.sitemaps.site_files import Sitemaps
+    from scrapy_rep.crawl.sitemaps.requests import Sitemaps
     from scrapy_rep.protocol import Verdict
 
 logger = logging.getLogger(__name__)
@@ -154,13 +154,13 @@ class Report:
             self._totals[kind] += 1
             self._instead[kind] = [*self._instead.get(kind, ()), origin][:_NAMED]
         if result is not None and result.warning and (known is None or known.entry.body != robots.entry.body):
-            self._log.add(Line.ODD, "robots.txt of %s: %s", origin, result.warning)
+            self._log.add(Topic.ODD, "robots.txt of %s: %s", origin, result.warning)
         if robots.entry.status in REFUSALS and not (known and known.entry.status in REFUSALS):
             self._inc("rep/refused_count")
         self._note_trial(origin)
         if robots.access is Access.UNREACHABLE is not robots.entry.access and not robots.entry.failures:
             self._log.add(
-                Line.UNPARSED,
+                Topic.UNPARSED,
                 "ROBOTSTXT_PARSER cannot parse robots.txt of %s (%s): its pages are forbidden until it changes",
                 origin, describe(robots.error),
             )  # fmt: skip
@@ -180,8 +180,8 @@ class Report:
             self._refusing.clear()
         self._refusing.add(origin)
         self._log.add(
-            Line.REFUSED, "%s refuses its robots.txt (HTTP status %d) and serves its pages: no rules are known, so"
-            ' everything is requested. REP_STATUS_ACCESS = {%d: "disallow"} requests nothing there, and "allow"'
+            Topic.REFUSED, "%s refuses its robots.txt (HTTP status %d) and serves its pages: no rules are known,"
+            ' so everything is requested. REP_STATUS_ACCESS = {%d: "disallow"} requests nothing there, and "allow"'
             " ends this warning", origin, status, status,
         )  # fmt: skip
 
@@ -219,11 +219,11 @@ class Report:
             octets = number_of(len(entry.body), "octet", "octets")
             redirects = number_of(len(entry.hops), "redirect", "redirects")
             how = f" (HTTP status {result.status}, {octets}, {redirects})"
-        self._log.add(Line.READ, "robots.txt of %s: %s%s", entry.origin, _MEANING[robots.access], how)
+        self._log.add(Topic.READ, "robots.txt of %s: %s%s", entry.origin, _MEANING[robots.access], how)
 
     def _log_unreachable(self, robots: Robots, result: FetchResult) -> None:
         # A component of the project that ignored the request has logged why: no reason to warn.
-        line = Line.READ if isinstance(result.error, IgnoreRequest) else Line.UNREACHABLE
+        topic = Topic.READ if isinstance(result.error, IgnoreRequest) else Topic.UNREACHABLE
         origin, remedy = robots.entry.origin, ""
         if robots.is_stale:
             consequence = f"the copy of {clock.time() - robots.entry.fetched_at:.0f} s ago is used"
@@ -231,10 +231,10 @@ class Report:
             consequence = "its pages are requested anyway"
         else:
             consequence = f"its pages are {_UNREACHABLE_PAGES[self._settings.unreachable]}"
-            is_lost = line is Line.UNREACHABLE and self._settings.unreachable is not Unreachable.ALLOW
+            is_lost = topic is Topic.UNREACHABLE and self._settings.unreachable is not Unreachable.ALLOW
             remedy = _REMEDY if is_lost else ""
         self._log.add(
-            line, "robots.txt of %s is unreachable after %s (%s): %s until an attempt succeeds%s",
+            topic, "robots.txt of %s is unreachable after %s (%s): %s until an attempt succeeds%s",
             origin, number_of(result.attempts, "attempt", "attempts"), describe(result.error), consequence, remedy,
         )  # fmt: skip
 
@@ -300,8 +300,12 @@ class ExceptionReport:
         self._at: dict[Origin, list[PolicyException]] = {}
         self._met: set[PolicyException] = set()  # those of sites that the crawl asks: only they are worth a line
         self._settled: set[PolicyException] = set()  # expired or lapsed: their lines say why they are not used
-        exceptions.expired = self._expired
+        events = Crawl.of(crawler).events
+        events.lapsed.subscribe(self.lapsed)
+        events.expired.subscribe(self._expired)
         exceptions.refresh(clock.time())
+        self._settled.update(exceptions.expired)
+        exceptions.expired.clear()
         for exception in exceptions.all:
             self._at.setdefault(exception.origin, []).append(exception)
 
@@ -315,14 +319,14 @@ class ExceptionReport:
                 self._expired(exception)
             elif days <= _SOON:
                 left = "today" if days <= 0 else f"in {number_of(days, 'day', 'days')}"
-                self._say(Line.ENDING, exception, "ends %s", left)
+                self._say(Topic.ENDING, exception, "ends %s", left)
 
     def _expired(self, exception: PolicyException) -> None:
         """Say that *exception* has expired, once its site was met."""
         self._settled.add(exception)
         if exception in self._met:
             self._stats.inc_value("rep/exception/expired_count")
-            self._say(Line.EXPIRED, exception, "has expired: robots.txt applies. Remove or renew it")
+            self._say(Topic.EXPIRED, exception, "has expired: robots.txt applies. Remove or renew it")
 
     def lapsed(self, exception: PolicyException, verdict: Verdict) -> None:
         """Say that *exception* does not apply: it names another rule than the one that decides in *verdict*."""
@@ -330,10 +334,10 @@ class ExceptionReport:
             self._settled.add(exception)
             self._stats.inc_value("rep/exception/lapsed_count")
             text = "does not apply: it is for %s, and line %d, %s decides now"
-            self._say(Line.LAPSED, exception, text, exception.rule, verdict.line, verdict.rule)
+            self._say(Topic.LAPSED, exception, text, exception.rule, verdict.line, verdict.rule)
 
-    def _say(self, line: Line, exception: PolicyException, text: str, *args: object) -> None:
-        self._log.add(line, f"The exception for %s {text}", shown(str(exception)), *args)
+    def _say(self, topic: Topic, exception: PolicyException, text: str, *args: object) -> None:
+        self._log.add(topic, f"The exception for %s {text}", shown(str(exception)), *args)
 
     def count(self, exception: PolicyException) -> None:
         self._used[exception] += 1

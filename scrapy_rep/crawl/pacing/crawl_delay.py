@@ -22,12 +22,10 @@ from scrapy_rep.crawl.pacing.delay_report import CrawlForecast, DelayReport
 from scrapy_rep.crawl.pacing.door import Door
 from scrapy_rep.crawl.pacing.download_slots import SlotStates
 from scrapy_rep.crawl.pacing.requested_delays import Delay, DelayLimits, requested_delay
-from scrapy_rep.crawl.policy.meta import drop_stale_slot, has_no_delay, pin_slot
-from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.policy.judge import Judge
+from scrapy_rep.crawl.policy.meta import drop_stale_slot, pin_slot
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.product_tokens import from_setting
-from scrapy_rep.extras.backoff.outcomes import Backoffs
-from scrapy_rep.extras.fleet.permits import Permits
 from scrapy_rep.protocol import Origin
 from scrapy_rep.settings import asks_robots
 
@@ -50,8 +48,7 @@ _MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl
 class CrawlDelay:
     """Keeps every download slot to the largest of its own delay, of its back-off and of what robots.txt requests.
 
-    ``states`` are the download slots, ``has_delays`` is whether a site may ask for a pause; ``backoffs`` is None
-    without ``REP_BACKOFF``.
+    ``states`` are the download slots, ``has_delays`` is whether a site may ask for a pause.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -62,6 +59,8 @@ class CrawlDelay:
         if not (crawl.keeps_delays or settings.backoff):
             raise NotConfigured
         from_setting(crawler.settings)
+        crawl.start_extras()
+        self._events = crawl.events
         self.has_delays = False
         self._handlers_repeat = True
         self.report = DelayReport(crawl)
@@ -72,14 +71,11 @@ class CrawlDelay:
         self.states.kept = self._kept
         self._door = crawl.part(Door)
         self.forecast = CrawlForecast(crawl, self.states)
-        self.backoffs = Backoffs(crawl, self.states, self._connect) if settings.backoff else None
-        if self.backoffs is not None:
-            self.backoffs.asked.append(self.report.asked_to_slow_down)
-            self.backoffs.learned.append(self.report.told_of_hold)
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], Delay | None]]
         self._requested = WeakKeyDictionary()
-        self._door.when_open.append(self._opened)
+        crawl.events.opened.subscribe(self._opened)
+        crawl.events.delayed.subscribe(self._connect)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -88,16 +84,12 @@ class CrawlDelay:
     def prepare_known(self, request: Request) -> None:
         """Apply the delay of the robots.txt in memory to the download slot of *request*. Never raises."""
         try:
-            if self._registry is not None and not self._is_excepted(request):
-                robots = self._registry.current(self._targets.of(request))
+            if self._judge is not None and not self._judge.has_no_delay(request):
+                robots = self._judge.registry.current(self._targets.of(request))
                 if robots is not None:
                     self.prepare(request, robots.parser)
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
             logger.exception(_NO_DELAY, self._targets.name(request))
-
-    def _is_excepted(self, request: Request) -> bool:
-        """Whether delays do not apply to *request*."""
-        return self._registry is not None and has_no_delay(request, self._registry.policy, self._targets)
 
     def prepare(self, request: Request, parser: RobotParser) -> Delay | None:
         """Apply the delay that *parser* requests to the download slot of *request*.
@@ -133,29 +125,19 @@ class CrawlDelay:
         if not self.has_delays:
             return None
         name = self._targets.site(request)
-        self.meet(name)
+        self._events.met.send(name)
         site = self.states.sites.get(name)
         return site if site is not None and site.floor else None
-
-    def held_for(self, name: str) -> float:
-        """Seconds for which a back-off lets nothing start on the site *name*; another process may know of it."""
-        self.meet(name)
-        site = self.states.sites.get(name)
-        return site.held_for if site is not None else 0.0
-
-    def meet(self, name: str) -> None:
-        """Take in what other processes know of the site *name*, which is requested now."""
-        if self.backoffs is not None and self.backoffs.told:
-            self.backoffs.meet(name)
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
         """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
         try:
-            if (robots.may_request_delays or self.states.delayed) and not self._is_excepted(cause):
+            is_excepted = self._judge is not None and self._judge.has_no_delay(cause)
+            if (robots.may_request_delays or self.states.delayed) and not is_excepted:
                 self.prepare(cause, robots.parser)
                 site = self._restart_delay(cause)
-                if site is not None and site.is_shared and (permits := Permits.of(self._crawl)) is not None:
-                    await permits.restart_delay(site)
+                if site is not None and site.is_shared:
+                    await self._events.restarted.send_async(site)
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
             logger.exception(_NO_DELAY, self._targets.name(cause))
 
@@ -187,7 +169,7 @@ class CrawlDelay:
 
     def _connect(self) -> None:
         """Listen to requests only while there are delays: it costs each request some microseconds."""
-        has_delays = bool(self.states.delayed or (self.backoffs is not None and self.backoffs.told))
+        has_delays = bool(self.states.delayed or self._events.met)
         if self.has_delays == has_delays:
             return
         self.has_delays, self._door.site = has_delays, self.site if has_delays else None
@@ -197,7 +179,8 @@ class CrawlDelay:
         self.forecast.start()
         if self._handlers_repeat:
             self._handlers_repeat = False
-            self._crawl.downloader.end_repeats(self._has_delay)
+            self._events.delays.subscribe(self._has_delay)
+            self._crawl.downloader.end_repeats()
 
     def _has_delay(self, request: Request) -> bool:
         return self.states.delayed_at(self._download_slots.key(request)) is not None
@@ -212,7 +195,7 @@ class CrawlDelay:
             self.prepare_known(request)  # a middleware after the gate may have chosen the download slot
         is_usual = self._targets.is_plain and key == url.hostname
         name = key if is_usual else self._targets.site(request)
-        self.meet(name)
+        self._events.met.send(name)
         state = self.states.place(key, name)
         if state is not None:
             self.states.apply(key)
@@ -224,8 +207,8 @@ class CrawlDelay:
 
     def _opened(self) -> None:
         """Listen to our registry; without our gate, to Scrapy's own middleware."""
-        if self._registry is not None:
-            self._registry.answered.append(self._answered)
+        if self._judge is not None:
+            self._events.answered.subscribe(self._answered)
         robots_parsed: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
         if robots_parsed is not None and not self._crawl.has_gate:
             self._crawl.crawler.signals.connect(self._robots_parsed, signal=robots_parsed)
@@ -242,8 +225,8 @@ class CrawlDelay:
             self._restart_delay(request)
 
     @cached_property
-    def _registry(self) -> Registry | None:
-        return self._crawl.find(Registry)
+    def _judge(self) -> Judge | None:
+        return self._crawl.find(Judge)
 
     def __repr__(self) -> str:
         return f"<CrawlDelay {self.states!r}>"

@@ -7,7 +7,6 @@ request, and looks at delayed download slots only.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
@@ -16,17 +15,15 @@ from scrapy import signals
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.download_slots import SlotStates
-from scrapy_rep.crawl.runtime.log import Line
+from scrapy_rep.crawl.runtime.log import Topic
 from scrapy_rep.protocol.display import duration, number_of
 
 if TYPE_CHECKING:
     from scrapy import Request
 
     from scrapy_rep.crawl.pacing.requested_delays import Delay
-    from scrapy_rep.crawl.pacing.slots import Site
     from scrapy_rep.crawl.runtime.crawl import Crawl
     from scrapy_rep.crawl.runtime.event_loop import Timer
-    from scrapy_rep.extras.backoff.site_backoff import Plea, SiteBackoff
     from scrapy_rep.protocol import Origin
 
 logger = logging.getLogger(__name__)
@@ -36,7 +33,7 @@ _SLOWEST: Final = 5
 
 
 class DelayReport:
-    """Logs each origin once, and what asks to slow down once for each host."""
+    """Logs each origin once."""
 
     def __init__(self, crawl: Crawl) -> None:
         self._stats = crawl.stats
@@ -44,11 +41,6 @@ class DelayReport:
         self._log = crawl.log
         self._asked: dict[Origin | str, float] = {}
         """The delays that were reported; 0 for one that the user overrides."""
-        self._slowed: Counter[str] = Counter()
-        """How often each host asked to slow down."""
-        self._held: set[str] = set()
-        """The sites of which another process told, and which were reported."""
-        self._slots = crawl.download_slots
         self._waits = crawl.part(SlotStates).waits
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
@@ -61,7 +53,7 @@ class DelayReport:
             self._stats.inc_value("rep/crawl_delay/capped_count")
             self._log_over_max(origin, delay, f"the crawl keeps {settings.crawl_delay_max:g} s")
         else:
-            self._log.add(Line.DELAY, "robots.txt of %s asks for %s", origin, _describe(delay))
+            self._log.add(Topic.DELAY, "robots.txt of %s asks for %s", origin, _describe(delay))
 
     def skipped(self, origin: Origin, delay: Delay) -> None:
         """Report that a request of *origin* is forbidden because *delay* is too long."""
@@ -76,33 +68,6 @@ class DelayReport:
                 "DOWNLOAD_SLOTS gives download slot %s a delay of %g s, although robots.txt of %s asks for %s",
                 key, chosen, origin, _describe(delay),
             )  # fmt: skip
-
-    def asked_to_slow_down(self, request: Request, plea: Plea, backoff: SiteBackoff) -> None:
-        """Report that the download slot of *request* slows down for *plea*."""
-        host = self._slots.key(request)
-        if not self._slowed[host]:
-            self._stats.inc_value("rep/backoff/slot_count")
-            self._log.add(
-                Line.BACKOFF, "%s %s (%s): it gets no request for %.1f s, and then fewer", host,
-                "asks to slow down" if plea.counts_alone else "fails repeatedly", plea.why, backoff.seconds_left(),
-            )  # fmt: skip
-        self._slowed[host] += 1
-        self._stats.inc_value("rep/backoff/event_count")
-        self._stats.inc_value(f"rep/backoff/reason_count/{plea.reason}")
-        if len(self._slowed) > self._settings.memory_entries:
-            self._slowed = Counter(dict(self._slowed.most_common(_SLOWEST)))
-
-    def told_of_hold(self, site: Site) -> None:
-        """Report that *site* gets no request for a while: it asked an earlier run, or another process."""
-        if site.name in self._held:
-            return
-        if len(self._held) >= self._settings.memory_entries:
-            self._held.clear()
-        self._held.add(site.name)
-        self._log.add(
-            Line.HELD, "%s asked an earlier run, or another process, to slow down: it gets no request for %s more,"
-            " and then fewer", site.name, duration(site.held_for),
-        )  # fmt: skip
 
     def _is_new(self, subject: Origin | str, seconds: float) -> bool:
         if subject in self._asked:
@@ -119,7 +84,7 @@ class DelayReport:
 
     def _log_over_max(self, origin: Origin, delay: Delay, consequence: str) -> None:
         text = "robots.txt of %s asks for %s, over REP_CRAWL_DELAY_MAX: %s"
-        self._log.add(Line.LONG_DELAY, text, origin, _describe(delay), consequence)
+        self._log.add(Topic.LONG_DELAY, text, origin, _describe(delay), consequence)
 
     def close(self) -> None:
         """Log the totals, and who slowed the crawl down most."""
@@ -129,10 +94,6 @@ class DelayReport:
             waited = f"; hosts with requests waited {waited_seconds:.1f} s in total, DOWNLOAD_DELAY included"
             more = waited if waited_seconds else ""
             logger.info("Longest delays that robots.txt asked for: %s%s.", slowest, more)
-        most = self._slowed.most_common(_SLOWEST)
-        if named := ", ".join(f"{host} {number_of(count, 'time', 'times')}" for host, count in most):
-            hosts = number_of(len(self._slowed), "host", "hosts")
-            logger.info("%s asked to slow down, or failed repeatedly; most often %s.", hosts, named)
 
 
 @dataclass(frozen=True, slots=True)

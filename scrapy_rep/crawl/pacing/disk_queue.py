@@ -36,7 +36,8 @@ class Journal:
     def __init__(self, crawler: Crawler, path: Path) -> None:
         Crawl.of(crawler).add(self)
         self._engine = Crawl.of(crawler).engine
-        self._engine.on_handled(self.end)
+        self._engine.tell_handled()
+        Crawl.of(crawler).events.handled.subscribe(self.end)
         self._engine.flush_seen()  # so that from the first request on it writes when it is told
         self._spider, self._path, self._before = crawler.spider, path, _before(path)
         if path.exists() and not self._before.exists():  # else that crawl was killed while it read the other

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -31,15 +30,13 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.download_slots import SlotStates
+from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import is_exempt
-from scrapy_rep.crawl.policy.policy import ASKING
-from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.policy.policy import ASKS
 from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.crawl.runtime.event_loop import ClosingError
-from scrapy_rep.crawl.runtime.log import Line
+from scrapy_rep.crawl.runtime.log import Topic
 from scrapy_rep.crawl.runtime.wire import respells, spellings
-from scrapy_rep.extras.fleet.permit_queue import LEAD
-from scrapy_rep.extras.fleet.permits import Permits
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -85,8 +82,9 @@ class Door:
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
         self._id = uuid4().hex
+        self._events = crawl.events
         self._states = crawl.part(SlotStates)
-        self._registry: Registry | None = None
+        self._judge: Judge | None = None
         self._respelling: dict[str, Callable[[str], object]] = {}
         """Tests for URLs by how they start: whether the download handler may send another URL."""
         self._outside: dict[Request, SlotState] = {}
@@ -98,8 +96,6 @@ class Door:
         self._lent: set[Request] = set()
         """Requests that wait, here or there, and have a place lent to them."""
         self._is_open = self._sends_back = self._hears_ends = False
-        self.when_open: list[Callable[[], None]] = []
-        """Called when it begins to work."""
         crawl.crawler.signals.connect(self.open, signal=signals.spider_opened)
 
     def open(self) -> None:
@@ -111,28 +107,25 @@ class Door:
             return
         self._is_open = True
         try:
-            for listener in self.when_open:
-                listener()
-            registry = self._crawl.find(Registry)
-            if registry is not None and self._crawl.has_gate and registry.policy.is_asking:
-                self._registry = registry
-            if self._permits is not None:
-                self._states.lead = LEAD / 1e6
+            judge = self._crawl.find(Judge)
+            if judge is not None and self._crawl.has_gate and judge.policy.is_asking:
+                self._judge = judge
+            downloader = self._crawl.downloader
+            if downloader.set_door(self.let_out):
+                downloader.set_method(self.process_exception, is_on=True, is_first=True)
+            else:  # without a door, neither decisions nor delays are certain to hold
+                logger.error(_NO_DOOR)
+                self._refuse()
+            self._events.opened.send()
         except Exception:
             self._refuse()  # Scrapy logs what a listener raises, and crawls on
             raise
-        downloader = self._crawl.downloader
-        if downloader.set_door(self.let_out):
-            downloader.set_method(self.process_exception, is_on=True, is_first=True)
-        else:  # without a door, neither decisions nor delays are certain to hold
-            logger.error(_NO_DOOR)
-            self._refuse()
 
     def _refuse(self) -> None:
         """End the crawl, and let nothing out until it has ended."""
         downloader = self._crawl.downloader
         downloader.set_method(self.process_request, is_on=True)
-        downloader.add_backout(lambda: True)
+        downloader.set_backout(lambda: True)
         self._crawl.engine.close_spider("rep_no_door")
 
     def process_request(self, request: Request) -> NoReturn:  # noqa: ARG002
@@ -147,7 +140,7 @@ class Door:
 
     def note(self, request: Request, url: str) -> None:
         """Note that the gate let *request* pass under *url*; an empty one if only for Scrapy's HTTP cache."""
-        if self._registry is not None:
+        if self._judge is not None:
             if len(self.judged) >= self._most_judged:
                 self._forget()
             self.judged[request] = url
@@ -176,7 +169,7 @@ class Door:
         """Send *request*, now or when its site may start one. Raises `SentBack` if the gate has not judged it."""
         if self._outside and self._no_longer_outside(request):
             self._check_again(request)
-        if self._registry is not None:
+        if self._judge is not None:
             url = self.judged.pop(request, None)
             if url is not request.url and url != request.url:
                 self._check(request, url)
@@ -184,14 +177,14 @@ class Door:
                 request.meta.pop(_UNJUDGED, None)
         if self.site is not None and (site := self.site(request)) is not None:
             now = clock.monotonic()
-            if site.is_waited_for or self._is_permitted(site) or site.start_in(now) > 0:
+            if site.is_waited_for or self._is_granted(site) or site.start_in(now) > 0:
                 return self._wait_and_send(request, site)
             site.start(now)
         return self._crawl.downloader.send(request)
 
     def _check_again(self, request: Request) -> None:
         """Raise for *request*, which has waited here or in its download slot, if a robots.txt since forbids it."""
-        if self._registry is not None and self._registry.forbids(request):
+        if self._judge is not None and self._judge.forbids(request):
             raise SentBack(request.replace(dont_filter=True), "robots.txt has changed")
 
     def _forget(self) -> None:
@@ -201,13 +194,9 @@ class Door:
             del self.judged[request]
         self._most_judged = max(_LEAST, 2 * len(self.judged))
 
-    @cached_property
-    def _permits(self) -> Permits | None:
-        return Permits.of(self._crawl)
-
-    def _is_permitted(self, site: Site) -> bool:
-        """Whether a start on *site* needs a permit, because other processes request its pages too."""
-        return site.is_shared and self._permits is not None
+    def _is_granted(self, site: Site) -> bool:
+        """Whether a start on *site* has to be granted, because other processes request its pages too."""
+        return site.is_shared and bool(self._events.granting)
 
     async def _wait_and_send(self, request: Request, site: Site) -> Response:
         slot = site.slot
@@ -237,16 +226,15 @@ class Door:
         Raises `SentBack` where robots.txt has changed meanwhile and forbids it now.
         """
         while True:
-            permits = self._permits if site.is_shared else None
-            permit = await permits.acquire(site) if permits is not None else None
-            if permits is not None and permit is None:
+            grant = None
+            if self._is_granted(site) and (grant := await self._events.granting.ask_async(site)) is None:
                 return False
             self._check_again(request)
             now = clock.monotonic()
             if (seconds := site.start_in(now)) <= 0:
                 site.start(now)
-                if permits is not None and permit is not None:
-                    permits.use(site, permit)
+                if grant is not None:
+                    self._events.started.send(site, grant)
                 return True
             if not await self._crawl.engine.pause(seconds):  # or it was asked to slow down meanwhile
                 return False
@@ -257,17 +245,17 @@ class Door:
             return
         new = request.copy()  # what was found out about the URL before, such as a target, is kept by request
         targets = (self._crawl.targets.of(new), *self.spellings(new))
-        if self._registry is None or not any(self._registry.mode_of(each) in ASKING for each in targets):
+        if self._judge is None or not any(self._judge.mode_of(each) in ASKS for each in targets):
             return
         name = self._crawl.targets.name(request)
         if request.meta.get(_UNJUDGED) == self._id:
             raise IgnoreRequest(f"robots.txt was not asked about {name}")
         if judged == "":  # by a robots.txt from Scrapy's HTTP cache, which turned out not to have the page
-            self._registry.ask_network(request)
+            self._judge.registry.ask_network(request)
         else:
             self._crawl.stats.inc_value("rep/unjudged_count")
             self._crawl.log.add(
-                Line.UNJUDGED, "%s reached its download handler without a verdict: a component changed its URL"
+                Topic.UNJUDGED, "%s reached its download handler without a verdict: a component changed its URL"
                 " behind RepMiddleware, or bypassed that. It is scheduled again", name,
             )  # fmt: skip
         self._sends_back = True
@@ -311,7 +299,8 @@ class Door:
             return
         if not self._hears_ends:
             self._hears_ends = True
-            self._crawl.download_slots.on_end(self._take_back)
+            self._events.ended.subscribe(self._take_back)
+            self._crawl.downloader.tell_ends()
         wakes = self._crawl.downloader.is_full
         self._lent.add(request)
         self._crawl.downloader.lend_places(1)

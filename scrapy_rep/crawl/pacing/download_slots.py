@@ -194,7 +194,7 @@ class SlotStates:
         """
         for state in self.delayed:
             backoffs = [site.backoff for site in state.sites if site.backoff is not None]
-            paces = [backoff.pace or backoff.delay for backoff in backoffs]
+            paces = [backoff.pace or backoff.floor for backoff in backoffs]
             yield state, max(state.own_delay, *(site.requested for site in state.sites), *paces), state.held_for
 
     def apply(self, key: str) -> None:

@@ -23,7 +23,7 @@ class LeftRequests:
     """The requests that one crawl leaves in its queue.
 
     The queue of hosts knows them by host. Any other queue of Scrapy's scheduler is counted by the stats of Scrapy.
-    A scheduler of another kind, such as that of scrapy-redis, tells nothing: its queue is not this crawl's alone.
+    A scheduler of another kind tells nothing: its queue may not be this crawl's alone.
     """
 
     def __init__(self, crawl: Crawl) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.clock import clock
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from scrapy_rep.crawl.pacing.slots import OriginRequests
+    from scrapy_rep.crawl.policy.judge import Judge
     from scrapy_rep.crawl.robots.origins import OriginState
-    from scrapy_rep.crawl.robots.registry import Registry
     from scrapy_rep.crawl.runtime.crawl import Crawl
     from scrapy_rep.crawl.runtime.event_loop import Timer
 
@@ -41,20 +40,23 @@ class Prefetcher:
     def __init__(
         self,
         crawl: Crawl,
-        registry: Registry,
+        judge: Judge,
         timer: Timer,
         has_enough: Callable[[], bool],
         admit: Callable[[OriginRequests], None],
     ) -> None:
         """*has_enough* says whether enough requests are ready, *admit* is called for those whose fetch is over."""
         self.waiting: OrderedDict[OriginState, list[OriginRequests]] = OrderedDict()
-        self._registry = registry
+        self._judge = judge
+        self._registry = judge.registry
         self._engine = crawl.engine
         self._timer = timer
         self._has_enough = has_enough
         self._admit = admit
         self._stats = crawl.stats
         self._fetching: dict[OriginState, list[OriginRequests]] = {}
+        self._serves_another = False
+        crawl.events.landed.subscribe(self._landed)
         self._recent: OrderedDict[OriginState, float] = OrderedDict()  # fetches by when they will count as slow
         self._is_check_due = False
         self._is_starting = False
@@ -70,8 +72,9 @@ class Prefetcher:
 
     def ask(self, request: Request) -> None:
         """Fetch the robots.txt for *request* of another scheduler, and wake the engine when that is over."""
+        self._serves_another = True
         self._check_later()
-        self._registry.flight(request).call_when_ended(self._engine.wake, lambda: 1)
+        self._judge.flight(request)
 
     def start(self) -> None:
         """Start as many fetches as allowed now."""
@@ -107,18 +110,21 @@ class Prefetcher:
         if cause is None:
             return
         self._fetching[state] = waiting
-        if self._registry.state_to_ask(cause) is None:  # a crawl with other settings put it into the queue
-            self._ended(state)
+        if self._judge.state_to_ask(cause) is None:  # a crawl with other settings put it into the queue
+            self._landed(state)
             return
         self._recent[state] = self._idle_time() + SLOW_AFTER
         self._check_later()
-        flight = self._registry.flight(cause)
-        flight.call_when_ended(partial(self._ended, state), lambda: sum(map(len, waiting)))
+        state.queued = waiting
+        self._judge.flight(cause)
 
-    def _ended(self, state: OriginState) -> None:
+    def _landed(self, state: OriginState) -> None:
+        """Admit the requests that waited for the robots.txt of *state*, which nobody fetches any more."""
+        if self._serves_another:
+            self._engine.wake()
         self._recent.pop(state, None)
-        waiting = self._fetching.pop(state, ())
-        if not self._engine.is_closing:
+        state.queued, waiting = (), self._fetching.pop(state, None)
+        if waiting is not None and not self._engine.is_closing:
             self._stats.inc_value("rep/waited_count", sum(map(len, waiting)))
             for requests in waiting:
                 self._admit(requests)

@@ -22,9 +22,9 @@ from scrapy_rep.crawl.pacing.download_slots import SlotStates
 from scrapy_rep.crawl.pacing.prefetch import Prefetcher
 from scrapy_rep.crawl.pacing.slots import OriginRequests, SlotRequests, SlotState, Storage
 from scrapy_rep.crawl.pacing.stored_queue import StoredQueue, UnreadableError
+from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import SLOT, choose_slot
 from scrapy_rep.crawl.robots.origins import OriginState
-from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.runtime.event_loop import Timer
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class SlotTracker:
 
     def __init__(self, crawl: Crawl) -> None:
         self.timer = Timer()
-        self.registry = crawl.find(Registry)
+        self._events = crawl.events
+        self.judge = crawl.find(Judge)
         self.crawl_delay = crawl.crawler.get_extension(CrawlDelay)
         self.download_slots = crawl.download_slots
         self.targets = crawl.targets
@@ -56,8 +57,8 @@ class SlotTracker:
         self._max_waiting = crawl.settings.max_waiting
         self._enough_ready = max(_MIN_READY, 2 * crawl.crawler.settings.getint("CONCURRENT_REQUESTS"))
         self.prefetcher = None
-        if self.registry is not None:
-            self.prefetcher = Prefetcher(crawl, self.registry, self.timer, self._has_enough_ready, self.admit)
+        if self.judge is not None:
+            self.prefetcher = Prefetcher(crawl, self.judge, self.timer, self._has_enough_ready, self.admit)
         self.queues: list[Storage] = []  # in memory, on disk
         self.waiting = 0
         """The number of requests in all queues."""
@@ -69,8 +70,9 @@ class SlotTracker:
         if self.crawl_delay is not None:
             self.crawl_delay.forecast.watch(self.timer)
         self.states.listeners.append(self.update)
-        self.download_slots.on_end(self._request_ended)
-        crawl.downloader.add_backout(self._is_start_paused)
+        crawl.events.ended.subscribe(self._request_ended)
+        crawl.downloader.tell_ends()
+        self._is_downloader_full = crawl.downloader.set_backout(self._needs_backout)
         self._signals = crawl.crawler.signals
         self._sees_departures = self._serves_another = False
         crawl.crawler.signals.connect(self.timer.stop, signal=signals.spider_closed)
@@ -80,9 +82,9 @@ class SlotTracker:
         self._serves_another = True
         if SLOT in request.meta or not self.targets.is_plain:
             choose_slot(request, self.download_slots, self.targets)
-        state = self.registry.state_to_ask(request) if self.registry is not None else None
-        if (state is not None and self.registry is not None) and not (
-            state.is_known or self.registry.refusal(state, request)
+        state = self.judge.state_to_ask(request) if self.judge is not None else None
+        if (state is not None and self.judge is not None) and not (
+            state.is_known or self.judge.registry.refusal(state, request)
         ):
             if state.flight is None and self.prefetcher is not None:
                 self.prefetcher.ask(request)
@@ -99,14 +101,14 @@ class SlotTracker:
     def push(self, slot: SlotRequests, request: Request) -> None:
         """Store *request*. Raises what `StoredQueue.push` raises."""
         origins = slot.origins
-        state = self.registry.state_to_ask(request) if self.registry is not None else None
+        state = self.judge.state_to_ask(request) if self.judge is not None else None
         requests = origins.get(state)
         if requests is None:
             stored = slot.storage.queue(slot.key, state.origin if state is not None else None)
             requests = origins[state] = OriginRequests(slot, state, stored)
         is_first = not requests
-        if is_first and state is not None and self.crawl_delay is not None:
-            self.crawl_delay.meet(state.origin.host)
+        if is_first and state is not None:
+            self._events.met.send(state.origin.host)
         try:
             requests.push(slot.storage.rank(request), request)
         except BaseException:
@@ -136,7 +138,7 @@ class SlotTracker:
         """Go on with the requests of *origin* that an earlier crawl left in *slot*."""
         state = None
         if origin is not None:
-            state = self.registry.origins.of(origin) if self.registry is not None else OriginState(origin)
+            state = self.judge.registry.origins.of(origin) if self.judge is not None else OriginState(origin)
         requests = slot.origins[state] = OriginRequests(slot, state, stored)
         self._settle(requests)
 
@@ -178,7 +180,7 @@ class SlotTracker:
     def _needs_robots(self, requests: OriginRequests) -> bool:
         """Whether *requests* wait until their robots.txt has been fetched."""
         state = requests.state
-        if state is None or self.registry is None or requests.is_admitted or state.is_known:
+        if state is None or self.judge is None or requests.is_admitted or state.is_known:
             return False
         return clock.monotonic() >= requests.admitted_at + _GRACE
 
@@ -258,7 +260,7 @@ class SlotTracker:
 
         One that robots.txt forbids does not count: the gate drops it, so it neither starts nor uses the delay.
         """
-        if self.registry is not None and state.floor and self.registry.forbids(request):
+        if self.judge is not None and state.floor and self.judge.forbids(request):
             return
         self.last = request
         self._handed_out[request] = state.key
@@ -297,8 +299,10 @@ class SlotTracker:
     def _has_enough_ready(self) -> bool:
         return sum(len(queue.ready) for queue in self.queues) >= self._enough_ready
 
-    def _is_start_paused(self) -> bool:
-        """Whether a lazy ``start()`` must wait: ``REP_MAX_WAITING`` requests are queued, and none could start."""
+    def _needs_backout(self) -> bool:
+        """Whether the engine takes no request, or a lazy ``start()`` waits: ``REP_MAX_WAITING`` are queued."""
+        if self._is_downloader_full():
+            return True
         return self.waiting >= self._max_waiting and not any(queue.ready for queue in self.queues)
 
     def __repr__(self) -> str:

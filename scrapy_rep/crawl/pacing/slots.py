@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from scrapy_rep.crawl.robots.origins import OriginState
-    from scrapy_rep.extras.backoff.site_backoff import SiteBackoff
 T = TypeVar("T")
 
 DelaySource = tuple[Origin, tuple[str, ...]]
@@ -250,6 +249,17 @@ def with_margin(seconds: float) -> float:
     return seconds + min(_MARGIN, _MARGIN_SHARE * seconds)
 
 
+class Pause:
+    """A reason for a site to get its requests slowly, which an extra adds; it may change at any time."""
+
+    floor: float
+    """Seconds between two starts; 0 for none."""
+    until: float
+    """Before this there is no start (monotonic seconds)."""
+    pace: float
+    """What the floor falls to in the long run; 0 where it does not fall."""
+
+
 def _begin(turn: Deferred[None]) -> None:
     if not turn.called:  # else it was cancelled
         turn.callback(None)
@@ -259,8 +269,8 @@ class Site:
     """The site *name*. Times are monotonic seconds."""
 
     __slots__ = (
-        "_required", "_turn", "_turns", "ask_at", "backoff", "is_shared", "last_start", "missed", "name",
-        "requested", "slot",
+        "__weakref__", "_required", "_turn", "_turns", "backoff", "is_shared", "last_start", "name", "requested",
+        "slot",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -272,11 +282,8 @@ class Site:
         self.requested = 0.0
         """The seconds between two starts that robots.txt files require: the largest of ``_required``."""
         self._required: dict[DelaySource, float] = {}
-        self.backoff: SiteBackoff | None = None
-        self.missed = -1
-        """The number of the last permit if it expired unused: the limiter serves this crawl next. Else -1."""
-        self.ask_at = 0.0
-        """When the limiter wants to be asked for the next permit."""
+        self.backoff: Pause | None = None
+        """What an extra asks for beside robots.txt."""
         self.last_start = -inf
         """When the door let the last request out, or when robots.txt arrived."""
         self._turn: object = None
@@ -306,7 +313,7 @@ class Site:
     @property
     def held_for(self) -> float:
         """Seconds for which a back-off lets nothing start."""
-        return self.backoff.seconds_left() if self.backoff is not None else 0.0
+        return max(self.backoff.until - clock.monotonic(), 0.0) if self.backoff is not None else 0.0
 
     def start_in(self, now: float) -> float:
         """Seconds until a request may start, as far as this process knows; 0 for now."""

@@ -6,7 +6,7 @@ Which of them applies to a request is found by the rule engine itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from math import inf
@@ -205,7 +205,7 @@ def _rule(value: Any) -> str | None:
 def origin_in_settings(url: str) -> Origin:
     """The origin of a *url* in the settings. Raises ``ValueError`` for one that no request can have.
 
-    It takes no password: the audit log and messages show what is in the settings.
+    It takes no password: logs and messages show what is in the settings.
     """
     origin = Origin.from_url(url)
     if "@" in re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0]:
@@ -238,8 +238,8 @@ class ExceptionIndex:
     """The exceptions of a crawl; among those that cover a URL the longest pattern wins, as among rules."""
 
     def __init__(self, exceptions: Iterable[PolicyException]) -> None:
-        self.expired: Callable[[PolicyException], None] = lambda _: None
-        """Called once for each exception that has expired, when that is first noticed."""
+        self.expired: list[PolicyException] = []
+        """Those that have expired since somebody looked last; whoever reports them removes them."""
         self._current = self.all = tuple(exceptions)
         self._covered: dict[_Key, _Covered] = {}
         self._next_end = 0.0
@@ -278,8 +278,7 @@ class ExceptionIndex:
                 for rule in (exception.rule, "") if exception.rule and kind is Reason.RULE else (None,):
                     by_key.setdefault((exception.origin, kind, rule), []).append(exception)
         self._covered = {key: _Covered(exceptions) for key, exceptions in by_key.items()}
-        for exception in expired:
-            self.expired(exception)
+        self.expired += expired
 
 
 # Paths that a server may read as other paths.

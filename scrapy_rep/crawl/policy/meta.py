@@ -1,21 +1,25 @@
 """What is in the meta of a request: whether robots.txt applies to it, its download slot, and its stamp.
 
-The stamp, ``response.meta["rep"]``, is a plain dict of JSON values, so that it survives disk queues, Redis and
-exports. It is written anew whenever a request passes the gate: a copy from another response never stays.
+The stamp, ``response.meta["rep"]``, is a plain dict of JSON values, so that it survives disk queues, shared queues
+and exports. It is written anew whenever a request passes the gate: a copy from another response never stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from scrapy import Request
 
+from scrapy_rep.crawl.policy.policy import Decision, Mode, Outcome
+from scrapy_rep.protocol import Access
+from scrapy_rep.protocol.display import iso_time
+
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from scrapy_rep.crawl.policy.policy import Decision, Policy
+    from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.crawl.runtime.scrapy_internals import DownloadSlots
     from scrapy_rep.crawl.runtime.targets import Targets
 
@@ -30,6 +34,9 @@ SLOT: Final = "download_slot"
 
 META_KEY: Final = "rep"
 """The key of the stamp in the meta of requests and responses."""
+
+_MAX_STAMPS: Final = 8
+"""Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
 
 _PINNED: Final = "rep_paced"  # meta key: the number of redirects when the download slot was pinned
 
@@ -109,17 +116,44 @@ def stamp_of(decision: Decision, blank: Mapping[str, Any], agent: str | None = N
     return values
 
 
+def stamp_by(robots: Robots) -> dict[str, Any]:
+    """The stamp of a request as far as it tells of *robots*, to be copied."""
+    stamp = robots.stamps.get(None)
+    if stamp is None:
+        entry, has_body = robots.entry, robots.entry.access is Access.SUCCESSFUL
+        stamp = robots.stamps[None] = {
+            **BLANK, "origin": str(entry.origin), "robots": entry.url, "status": entry.status,
+            "sha256": entry.sha256 if has_body else None,
+            "fetched": iso_time(entry.fetched_at) if entry.has_answered else None,
+            "source": "stale" if robots.is_stale else robots.source,
+        }  # fmt: skip
+    return stamp
+
+
+def allowing_stamp(robots: Robots, tokens: Sequence[str], url: str) -> dict[str, Any] | None:
+    """The stamp of a request for *url* that the rules of *robots* allow, to be copied; None if they forbid it.
+
+    In the mode *obey*, without exceptions: nearly every request of nearly every crawl takes this way.
+    """
+    agent = robots.addressed(tokens)
+    verdict = robots.verdict_for(agent, url)
+    if not verdict.allowed:
+        return None
+    stamp = robots.stamps.get((agent, verdict))
+    if stamp is None:
+        if len(robots.stamps) > _MAX_STAMPS:
+            robots.stamps.clear()
+        decision = Decision(Mode.OBEY, Outcome.ALLOWED, verdict, line=verdict.line)
+        stamp = robots.stamps[agent, verdict] = stamp_of(decision, stamp_by(robots), agent)
+    return stamp
+
+
 # Whether robots.txt applies.
 
 
 def is_exempt(request: Request) -> bool:
     """Whether *request* has ``dont_obey_robotstxt``."""
     return bool(request.meta.get(DONT_OBEY))
-
-
-def has_no_delay(request: Request, policy: Policy, targets: Targets) -> bool:
-    """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
-    return is_exempt(request) or policy.delay_exception(targets.of(request)) is not None
 
 
 def pin_slot(request: Request, key: str) -> None:

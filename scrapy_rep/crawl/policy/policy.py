@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -42,7 +42,7 @@ class Mode(StringEnum):
     """``ROBOTSTXT_OBEY`` is False: robots.txt is not requested at all. Not a value of ``REP_MODES``."""
 
 
-ASKING: Final = frozenset({Mode.OBEY, Mode.REPORT})
+ASKS: Final = frozenset({Mode.OBEY, Mode.REPORT})
 """Modes under which the rules are asked."""
 
 SENT_ANYWAY: Final = frozenset({Mode.REPORT, Mode.IGNORE})
@@ -94,6 +94,8 @@ class Decision(NamedTuple):
     verdict: Verdict = NOT_ASKED
     exception: PolicyException | None = None
     line: int = 0
+    lapsed: PolicyException | None = None
+    """An exception that would cover the URL if the rule that it names still decided."""
 
     @classmethod
     def forbidden(cls, mode: Mode, reason: Reason, line: int = 0) -> Decision:
@@ -192,8 +194,6 @@ class Policy:
         self.exceptions = exceptions
         self.default = default
         self.has_modes, self.has_exceptions = bool(modes), bool(exceptions.all)
-        self.lapsed: Callable[[PolicyException, Verdict], None] = lambda *_: None
-        """Called with an exception that does not apply because another rule decides now."""
 
     @classmethod
     def from_settings(cls, settings: RepSettings, default: Mode) -> Policy:
@@ -217,44 +217,43 @@ class Policy:
         """The mode of the site of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
         return self.modes.of(Origin.from_url(url)) or self.default if self.has_modes else self.default
 
-    def decide(self, url: str, mode: Mode, verdict: Verdict) -> Decision:
-        """What becomes of a request for *url*, whose *mode* asks robots.txt, with this *verdict*."""
-        exception = None if verdict.allowed else self.exception(url, verdict)
-        if verdict.allowed:
-            outcome = Outcome.ALLOWED
-        elif exception is not None:
-            outcome = Outcome.EXCEPTED
-        else:
-            outcome = Outcome.REPORTED if mode is Mode.REPORT else Outcome.FORBIDDEN
-        return Decision(mode, outcome, verdict, exception, verdict.line)
-
-    def decide_unasked(self, mode: Mode) -> Decision:
-        """What becomes of a request under a *mode* that asks for no verdict."""
-        return Decision(mode, Outcome.OFF if mode is Mode.OFF else Outcome.IGNORED)
-
     @property
     def is_asking(self) -> bool:
         """Whether the rules of any site are asked."""
         return self.default is not Mode.OFF or self.has_modes
 
-    def exception(self, url: str, verdict: Verdict) -> PolicyException | None:
-        """The exception that lets *url* pass although *verdict* forbids it, or None."""
+    def exception(self, url: str, verdict: Verdict, now: float) -> PolicyException | None:
+        """The exception that lets *url* pass at *now* (POSIX seconds) although *verdict* forbids it, or None."""
         if not self.has_exceptions:
             return None
-        rule, now = str(verdict.rule) if verdict.rule else None, clock.time()
-        exception = self.exceptions.find(url, verdict.reason, rule, now)
-        if exception is None and verdict.reason is Reason.RULE:
-            lapsed = self.exceptions.find_lapsed(url, now)
-            if lapsed is not None:
-                self.lapsed(lapsed, verdict)
-        return exception
+        rule = str(verdict.rule) if verdict.rule else None
+        return self.exceptions.find(url, verdict.reason, rule, now)
 
-    def delay_exception(self, url: str) -> PolicyException | None:
+    def delay_exception(self, url: str, now: float) -> PolicyException | None:
         """The exception that lifts the Crawl-delay for *url*, or None."""
-        return self.exception(url, _DELAYED)
+        return self.exception(url, _DELAYED, now)
 
     def __repr__(self) -> str:
         return f"<Policy default={self.default} sites={len(self.modes)} exceptions={len(self.exceptions.all)}>"
+
+
+def decide(verdict: Verdict | None, url: str, mode: Mode, policy: Policy, now: float) -> Decision:
+    """What becomes of a request for *url* at *now* (POSIX seconds), whose site has this *mode*.
+
+    *verdict* is that of robots.txt, None where the rules are not asked. The gate, the queue, the door, commands
+    and contracts all come here, so a request has one fate wherever the question is put.
+    """
+    if verdict is None:
+        return Decision(mode, Outcome.OFF if mode is Mode.OFF else Outcome.IGNORED)
+    if verdict.allowed:
+        return Decision(mode, Outcome.ALLOWED, verdict, None, verdict.line)
+    exception = policy.exception(url, verdict, now)
+    if exception is not None:
+        return Decision(mode, Outcome.EXCEPTED, verdict, exception, verdict.line)
+    has_lapsed = policy.has_exceptions and verdict.reason is Reason.RULE
+    lapsed = policy.exceptions.find_lapsed(url, now) if has_lapsed else None
+    outcome = Outcome.REPORTED if mode is Mode.REPORT else Outcome.FORBIDDEN
+    return Decision(mode, outcome, verdict, None, verdict.line, lapsed)
 
 
 def exceptions_of(settings: RepSettings) -> list[PolicyException]:

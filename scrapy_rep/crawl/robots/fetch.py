@@ -21,7 +21,7 @@ from w3lib.url import safe_url_string
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots.request import Download, Downloads, is_of_environment, robots_request
 from scrapy_rep.crawl.runtime.event_loop import ClosingError
-from scrapy_rep.crawl.runtime.log import Line, describe, speaks_no_tls
+from scrapy_rep.crawl.runtime.log import Topic, describe, speaks_no_tls
 from scrapy_rep.crawl.runtime.scrapy_internals import is_of_proxy
 from scrapy_rep.decoders import decoders
 from scrapy_rep.exceptions import FetchError
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+    from scrapy_rep.crawl.robots.origins import Origins
     from scrapy_rep.crawl.runtime.crawl import Crawl
 
 MAX_HOPS: Final = 5
@@ -106,13 +107,12 @@ class _Task(NamedTuple):
 class Fetcher:
     """Fetches robots.txt files for one crawl."""
 
-    def __init__(self, crawl: Crawl, backoff: Backoff, waiting: Callable[[Origin], int]) -> None:
-        """*waiting* counts the requests that wait for an origin."""
+    def __init__(self, crawl: Crawl, backoff: Backoff, origins: Origins) -> None:
         self.downloads = Downloads(crawl)
         self._crawl = crawl
         self._settings = crawl.settings
         self._backoff = backoff
-        self._waiting = waiting
+        self._origins = origins
         self._inc_value = crawl.stats.inc_value
         self._is_offline = crawl.crawler.settings.getbool("HTTPCACHE_IGNORE_MISSING")
 
@@ -162,9 +162,9 @@ class Fetcher:
 
     def _log_retry(self, origin: Origin, failed: FetchResult, due: float) -> None:
         self._crawl.log.add(
-            Line.RETRIED, "robots.txt of %s: the first attempt failed (%s); the next one starts in %.1f s; %s",
+            Topic.RETRIED, "robots.txt of %s: the first attempt failed (%s); the next one starts in %.1f s; %s",
             origin, describe(failed.error), max(due - clock.monotonic(), 0.0),
-            number_of(self._waiting(origin), "request waits", "requests wait"),
+            number_of(self._origins.of(origin).waiting, "request waits", "requests wait"),
         )  # fmt: skip
 
     async def _attempt(self, task: _Task, until: float) -> FetchResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sized
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from weakref import WeakValueDictionary
@@ -36,8 +36,7 @@ class SingleFlight(Generic[T]):
 
     def __init__(self, ended: Callable[[], None]) -> None:
         """*ended* is called when the work has ended, before the waiters resume."""
-        self._callbacks = [ended]
-        self._counters: list[Callable[[], int]] = []
+        self._ended = ended
         self._waiters: list[Deferred[T]] = []
         self._release: Callable[[Deferred[T]], None] | None = None  # once it has ended
         self._running: Deferred[None] | None = None
@@ -46,23 +45,10 @@ class SingleFlight(Generic[T]):
         """Start *work*, which may end before this returns."""
         self._running = start(self._run(work))
 
-    def call_when_ended(self, ended: Callable[[], None], waiting: Callable[[], int]) -> None:
-        """Call *ended* when the work has ended, at once if it has; *waiting* counts what waits for that call."""
-        if self._release is None:
-            self._callbacks.append(ended)
-            self._counters.append(waiting)
-        else:
-            ended()
-
     @property
     def waiting(self) -> int:
-        """How many waiters and callbacks the end of the work will release."""
-        return len(self._waiters) + sum(count() for count in self._counters)
-
-    @property
-    def has_waiters(self) -> bool:
-        """Whether anything awaits the result."""
-        return bool(self._waiters)
+        """How many await the result."""
+        return len(self._waiters)
 
     async def join(self) -> T:
         """Wait for the result of the work; raise what the work raised."""
@@ -93,8 +79,7 @@ class SingleFlight(Generic[T]):
         self._release = release
         waiters, self._waiters = self._waiters, []
         try:
-            for ended in self._callbacks:
-                ended()
+            self._ended()
         finally:
             for waiter in waiters:
                 release(waiter)
@@ -120,7 +105,7 @@ class OriginState:
     Whoever waits for the origin holds its state: another one would not hear of the end of the flight.
     """
 
-    __slots__ = ("__weakref__", "asks_network", "flight", "origin", "refusals", "robots")
+    __slots__ = ("__weakref__", "asks_network", "flight", "origin", "queued", "refusals", "robots")
 
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
@@ -129,6 +114,13 @@ class OriginState:
         """Whether a page goes to the network, so that Scrapy's HTTP cache may not answer for its robots.txt."""
         self.flight: SingleFlight[Robots] | None = None
         self.refusals: Mapping[str, Robots] = _NONE
+        self.queued: Collection[Sized] = ()
+        """What `pacing` holds back until the flight lands, for the count of those that wait."""
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait for the robots.txt."""
+        return sum(map(len, self.queued)) + (self.flight.waiting if self.flight is not None else 0)
 
     @property
     def is_known(self) -> bool:
@@ -192,8 +184,9 @@ class Origins:
             self._octets -= freed
             self.evicted += 1
 
-    def resize(self, robots: Robots) -> None:
-        """Count the octets of *robots* anew, if they are still kept."""
+    def resize(self, robots: Robots, kept_octets: int) -> None:
+        """Note that extras keep *kept_octets* for *robots*, which count as long as it is in memory."""
+        robots.kept_octets = kept_octets
         state = self._states.get(robots.entry.origin)
         if state is not None and state.robots is robots:
             self.put(state, robots, robots.octets)

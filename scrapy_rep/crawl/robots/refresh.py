@@ -7,18 +7,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots.fetch import Fetcher, FetchResult
 from scrapy_rep.crawl.robots.stores import NullStore, claim
 from scrapy_rep.crawl.runtime.event_loop import Timer, start
-from scrapy_rep.exceptions import RedisRequiredError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from scrapy_rep.crawl.robots.origins import Origins
     from scrapy_rep.crawl.robots.stores import Store
     from scrapy_rep.crawl.runtime.crawl import Crawl
 
@@ -34,8 +35,7 @@ class Refresher:
     short, and renewed while the fetch lasts: a process that dies delays the others by some seconds.
     """
 
-    def __init__(self, crawl: Crawl, store: Store, waiting: Callable[[Origin], int]) -> None:
-        """*waiting* counts the requests that wait for an origin."""
+    def __init__(self, crawl: Crawl, store: Store, origins: Origins) -> None:
         self._engine = crawl.engine
         self._settings = settings = crawl.settings
         self._store = store
@@ -44,7 +44,7 @@ class Refresher:
         self._renewal = Timer()
         crawl.crawler.signals.connect(self._renewal.stop, signal=signals.spider_closed)
         backoff = Backoff(settings.retry_delay, settings.retry_max_delay)
-        self.fetcher = Fetcher(crawl, backoff, waiting)
+        self.fetcher = Fetcher(crawl, backoff, origins)
         self.freshness = Freshness(settings.min_ttl, settings.max_ttl, settings.stale_max, backoff)
 
     async def refresh(
@@ -99,7 +99,7 @@ class Refresher:
 
     async def _renew(self, origin: Origin) -> None:
         store = self._store_of(origin)
-        with suppress(RedisRequiredError):
+        with suppress(IgnoreRequest):  # by a store that has to answer
             is_ours = await store.acquire_lease(origin, _LEASE_LIFE)
             if is_ours and origin not in self._leased:  # the fetch has ended meanwhile
                 await store.release_lease(origin)

@@ -7,7 +7,6 @@ undone here, a moment before Scrapy would, from the network and from its HTTP ca
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -199,8 +198,6 @@ class Downloads:
         self._limit = crawl.settings.max_size
         self._in_flight: set[Download] = set()
         self._timer: CallLaterResult | None = None  # runs while there are requests, and a moment longer
-        self.when_closing: list[Callable[[], None]] = []
-        """Called when the crawl begins to close while requests are in flight."""
         crawl.crawler.signals.connect(self._stop, signal=signals.spider_closed)
 
     def __len__(self) -> int:
@@ -227,8 +224,7 @@ class Downloads:
             self._stop()
             return
         if self._crawl.engine.is_closing:
-            for cancel in self.when_closing:
-                cancel()
+            self._crawl.events.closing.send()
         self._timer = call_later(CLOSING_CHECK, self._watch)
 
     def _stop(self) -> None:

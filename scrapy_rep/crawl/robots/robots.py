@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_rep.crawl.policy.meta import BLANK, stamp_of
-from scrapy_rep.crawl.policy.policy import Decision, Mode, Outcome
 from scrapy_rep.crawl.robots.parser import RepRobotParser
-from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Reason, RobotsTxt, Verdict, parse
-from scrapy_rep.protocol.display import iso_time
 from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
 
 if TYPE_CHECKING:
@@ -23,29 +18,8 @@ if TYPE_CHECKING:
 
 
 # Measured with tracemalloc on CPython 3.11.
-_OCTETS_BESIDE_BODY: Final = 3_072
+OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
-_COPIES_OF_FILE: Final = 32
-
-_MAX_TOKENS: Final = 16  # for which signals are kept
-_MAX_STAMPS: Final = 8
-"""Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
-
-
-class KeptFile:
-    """Another file, in ``entry``, shared by all who name it: ``said`` is what it says, if it ``is_read`` now."""
-
-    __slots__ = ("__weakref__", "entry", "is_read", "said")
-
-    def __init__(self, entry: Entry, said: Any) -> None:
-        self.entry = entry
-        self.said = said
-        self.is_read = False
-
-    @property
-    def until(self) -> float:
-        """The time in POSIX seconds until which it counts: of a license its ``max-age`` after it was confirmed."""
-        return self.entry.fetched_at + float(getattr(self.said, "max_age", inf))
 
 
 @dataclass(slots=True, eq=False)
@@ -64,12 +38,8 @@ class Robots:
     error: Exception | None = None
     source: str = "fetched"
     """Where the entry comes from: ``fetched``, ``revalidated`` or ``store``."""
-    files: Mapping[str, KeptFile] = field(default_factory=dict)
-    """Other files, those of the origin by path, and the licenses that it names by URL."""
-    files_until: float = 0.0
-    """The time in POSIX seconds until which these are all that the purposes of the crawl need."""
-    known_signals: dict[str, RobotsSignals] = field(default_factory=dict)
-    """What the body says about the use of pages by AI, by the token of who asked; all with the body share it."""
+    kept_octets: int = 0
+    """The memory that extras take for what they read for this robots.txt; see `Origins.resize`."""
     is_replayed: bool = False
     """Whether Scrapy's HTTP cache answered: then it judges pages from that cache, and no others."""
     refused_by: str | None = None
@@ -77,9 +47,9 @@ class Robots:
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
     _not_before: float = field(init=False, repr=False)
-    _stamp: Mapping[str, Any] | None = field(init=False, repr=False, default=None)
     _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
-    _allowing: dict[tuple[str, Verdict], dict[str, Any]] = field(init=False, repr=False, default_factory=dict)
+    stamps: dict[Any, dict[str, Any]] = field(init=False, repr=False, default_factory=dict)
+    """What `policy.stamp` has written by this robots.txt, to be copied."""
 
     def __post_init__(self) -> None:
         has_key = b"delay" in self.entry.body.lower()  # as every spelling of Crawl-delay that the parser reads
@@ -110,51 +80,6 @@ class Robots:
             self._robotstxt = parse(self.entry.body, limit=None)
         return self._robotstxt
 
-    def signals(self, token: str) -> RobotsSignals:
-        """What the file says to *token* about the use of pages by AI, kept for the next question."""
-        if self.access is not Access.SUCCESSFUL:
-            return NO_SIGNALS
-        found = self.known_signals.get(token)
-        if found is None:
-            if len(self.known_signals) >= _MAX_TOKENS:
-                self.known_signals.clear()
-            found = self.known_signals[token] = RobotsSignals.of(self.robotstxt, token)
-        return found
-
-    def said_in(self, name: str) -> Any:
-        """What the file at a path, or the license at a URL, says; None if it could not be read."""
-        kept = self.files.get(name)
-        return kept.said if kept is not None and kept.is_read else None
-
-    @property
-    def stamp(self) -> Mapping[str, Any]:
-        """The stamp of a request as far as it tells of this robots.txt."""
-        if self._stamp is None:
-            entry, has_body = self.entry, self.entry.access is Access.SUCCESSFUL
-            stamp = {
-                **BLANK, "origin": str(entry.origin), "robots": entry.url, "status": entry.status,
-                "sha256": entry.sha256 if has_body else None,
-                "fetched": iso_time(entry.fetched_at) if entry.has_answered else None,
-                "source": "stale" if self.is_stale else self.source,
-            }  # fmt: skip
-            self._stamp = stamp
-        return self._stamp
-
-    def allowing_stamp(self, tokens: Sequence[str], url: str) -> dict[str, Any] | None:
-        """The stamp of a request for *url* that the rules allow, to be copied; None if they forbid it."""
-        agent = self.addressed(tokens)
-        verdict = self._verdict(agent, url)
-        if not verdict.allowed:
-            return None
-        known = self._allowing
-        stamp = known.get((agent, verdict))
-        if stamp is None:
-            if len(known) >= _MAX_STAMPS:
-                known.clear()
-            decision = Decision(Mode.OBEY, Outcome.ALLOWED, verdict, line=verdict.line)
-            stamp = known[agent, verdict] = stamp_of(decision, self.stamp, agent)
-        return stamp
-
     def addressed(self, tokens: Sequence[str]) -> str:
         """The one of the product *tokens* whose group decides."""
         if len(tokens) == 1 or not isinstance(self.parser, RepRobotParser):
@@ -166,9 +91,10 @@ class Robots:
 
         With a parser back-end other than `RepRobotParser` the verdict names no rule.
         """
-        return self._verdict(self.addressed(tokens), url)
+        return self.verdict_for(self.addressed(tokens), url)
 
-    def _verdict(self, agent: str, url: str) -> Verdict:
+    def verdict_for(self, agent: str, url: str) -> Verdict:
+        """As `verdict`, for the product token that `addressed` returned."""
         parser = self.parser
         if isinstance(parser, RepRobotParser):
             verdict = parser.robotstxt.verdict(agent, url)
@@ -186,10 +112,7 @@ class Robots:
         Another parser back-end than ours is taken for 32 times the body.
         """
         entry, parser = self.entry, self.parser
-        known = len(entry.url) + sum(map(len, entry.hops)) + _OCTETS_BESIDE_BODY
-        known += sum(one.octets for one in self.known_signals.values())
-        for one in self.files.values():
-            known += _COPIES_OF_FILE * len(one.entry.body) + _OCTETS_BESIDE_BODY
+        known = len(entry.url) + sum(map(len, entry.hops)) + OCTETS_BESIDE_BODY + self.kept_octets
         if not isinstance(parser, RepRobotParser):
             return known + (1 + _COPIES_OF_BODY_IN_OTHER_PARSERS) * len(entry.body)
         parsed = parser.robotstxt

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from scrapy.utils.misc import load_object
+
+from scrapy_rep.crawl.runtime.events import Events
 from scrapy_rep.crawl.runtime.log import OriginLog
 from scrapy_rep.crawl.runtime.product_tokens import ProductTokens
 from scrapy_rep.crawl.runtime.scrapy_internals import Downloader, DownloadSlots, Engine
 from scrapy_rep.crawl.runtime.targets import Targets
-from scrapy_rep.settings import RepSettings
+from scrapy_rep.settings import RepSettings, extras_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,13 +35,15 @@ class Crawl:
         """Raises `InvalidSettingError`, which is logged."""
         self.crawler = crawler
         self.settings = RepSettings.from_crawler(crawler)
+        self.events = Events()
         self.targets = Targets(self.settings.target_url)
-        self.engine = Engine(crawler)
-        self.downloader = Downloader(crawler)
+        self.engine = Engine(crawler, self.events)
+        self.downloader = Downloader(crawler, self.events)
         self.download_slots = DownloadSlots(crawler)
         self.log = OriginLog(crawler)
         self.has_gate = self.keeps_delays = False
         self._parts: dict[Any, Any] = {}
+        self._has_extras = False
 
     @classmethod
     def of(cls, crawler: Crawler) -> Crawl:
@@ -57,6 +62,16 @@ class Crawl:
     def stats(self) -> StatsCollector:
         """The stats; Scrapy has them when it builds components."""
         return self.crawler.stats
+
+    def start_extras(self) -> None:
+        """Make the extras that the settings ask for, once: each subscribes to the events that it needs.
+
+        Whoever keeps something of a crawl calls this first. A crawl that only uses the rule engine does not.
+        """
+        if not self._has_extras:
+            self._has_extras = True
+            for path in extras_of(self.crawler.settings, self.settings):
+                self.part(load_object(path))
 
     def add(self, part: object) -> None:
         """Let `find` find *part*, the one of its class in this crawl."""

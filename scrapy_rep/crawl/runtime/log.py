@@ -32,8 +32,8 @@ _SPEAKS_HTTP: Final = "the server does not answer with TLS ({}): try http:// ins
 _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-class Line(Enum):
-    """A kind of line: its level, and the line that counts those of its kind which were not logged."""
+class Topic(Enum):
+    """What lines are about: their level, and the line that counts those which were not logged."""
 
     READ = INFO, "%d more origins: robots.txt read or missing"
     UNREACHABLE = WARNING, "robots.txt of %d more origins is unreachable"
@@ -43,36 +43,33 @@ class Line(Enum):
     RETRIED = INFO, "The first attempt at robots.txt of %d more origins failed"
     DELAY = INFO, "robots.txt of %d more origins asks for a delay"
     LONG_DELAY = WARNING, "robots.txt of %d more origins asks for a delay over REP_CRAWL_DELAY_MAX"
-    BACKOFF = INFO, "%d more hosts asked to slow down, or failed repeatedly"
-    HELD = INFO, "%d more hosts get no request for a while: they asked an earlier run, or another process"
     UNJUDGED = WARNING, "%d more requests came to their download handlers without a verdict"
-    HOLDS_DROPPED = WARNING, "%d more times, holds of sites were dropped"
     LAPSED = WARNING, "%d more exceptions do not apply: other rules decide"
     EXPIRED = WARNING, "%d more exceptions have expired"
     ENDING = INFO, "%d more exceptions expire soon"
     KEPT = WARNING, "%d more responses from forbidden URLs were kept"
     DROPPED = WARNING, "%d more responses from forbidden URLs were dropped"
-    ABORTED = WARNING, "%d more requests of the browser could not be judged"
-    REDIS_AWAY = WARNING, "Redis stopped answering %d more times"
-    REDIS_BACK = INFO, "Redis answered again %d more times"
 
 
 class OriginLog:
     """The lines of one crawl; the sums are logged when the spider closes."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._seen: Counter[Line] = Counter()
+        self._seen: Counter[Enum] = Counter()
         crawler.signals.connect(self._close, signal=signals.spider_closed)
 
-    def add(self, line: Line, message: str, *args: object) -> None:
-        """Log *message*, or only count it once ten of its kind have been logged."""
-        self._seen[line] += 1
-        if self._seen[line] <= _SHOWN:
-            logger.log(line.value[0], message, *args)
+    def add(self, topic: Enum, message: str, *args: object) -> None:
+        """Log *message*, or only count it once ten of its *topic* have been logged.
+
+        *topic* is a `Topic`, or one of an extra with the same values.
+        """
+        self._seen[topic] += 1
+        if self._seen[topic] <= _SHOWN:
+            logger.log(topic.value[0], message, *args)
 
     def _close(self) -> None:
-        for line, seen in self._seen.items():
-            level, summary = line.value
+        for topic, seen in self._seen.items():
+            level, summary = topic.value
             if seen > _SHOWN:
                 logger.log(level, summary if seen > _SHOWN + 1 else _PLURAL.sub(r"\1", summary), seen - _SHOWN)
 

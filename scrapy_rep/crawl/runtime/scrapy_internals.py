@@ -7,12 +7,13 @@ depends on them is in `DownloadSlots`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Container, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic, time
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
@@ -21,6 +22,7 @@ from scrapy.core import downloader
 from scrapy.core.scheduler import Scheduler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import CloseSpider, IgnoreRequest
+from scrapy.spiders import SitemapSpider
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.httpobj import urlparse_cached
@@ -31,9 +33,11 @@ from scrapy_rep.crawl.runtime.event_loop import Closing, Pauses
 if TYPE_CHECKING:
     import re
 
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.spiders import SitemapSpider
+
+    from scrapy_rep.crawl.runtime.events import Event, Events
 
 TOUCHES: Final = {
     "engine._slot.nextcall": "wakes the engine when a request can start; without it that takes up to 5 s",
@@ -66,6 +70,8 @@ TOUCHES: Final = {
     "handler._pool.persistent": "has Twisted keep connections, on which it does the same",
     "handler._pool._connections": "are those connections, of which a delayed request takes none",
     "spider._errback": "is the errback of every link of a CrawlSpider; it does nothing unless the rule names one",
+    "spider._parse_sitemap": "is the callback of a SitemapSpider for robots.txt and sitemaps, which we replace",
+    "spider._get_sitemap_body": "unpacks a sitemap; a spider that has its own keeps it",
     "spider._cbs": "holds the sitemap_rules of a SitemapSpider, with their callbacks",
     "spider._follow": "holds its sitemap_follow, compiled",
     "pqueues._path_safe": "finds the files of a JOBDIR that a crawl with Scrapy's own queue began",
@@ -83,8 +89,9 @@ _MAX_RECENT: Final = 1_000  # answers of all download slots
 class Engine:
     """Scrapy's engine, as far as this package needs it."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, events: Events) -> None:
         self._crawler = crawler
+        self._events = events
         self.closing = Closing(lambda: self.is_closing)
         self._pauses = Pauses(self.closing)
 
@@ -139,11 +146,11 @@ class Engine:
             if getattr(file, "line_buffering", False):
                 file.reconfigure(line_buffering=False)
 
-    def on_handled(self, listener: Callable[[Request], None]) -> None:
-        """Call *listener* whenever all that came of a request is over, its callback and its items included."""
+    def tell_handled(self) -> None:
+        """Send `Events.handled` from now on."""
         slot: Any = getattr(self._crawler.engine, "_slot", None)
         if type(getattr(slot, "inprogress", None)) is set:
-            slot.inprogress = _InProgress(slot.inprogress, listener)
+            slot.inprogress = _InProgress(slot.inprogress, self._events.handled)
 
     def close_spider(self, reason: str) -> None:
         """Close the spider soon, or as soon as it is open; do nothing if it is closing already."""
@@ -165,13 +172,12 @@ class Engine:
 class Answers:
     """What the network answers to requests; what a middleware answers, such as Scrapy's HTTP cache, is not seen.
 
-    ``listener`` is called with a request, when it started (monotonic seconds) and its outcome: a response with one
-    of ``statuses``, or an exception, and while it ``hears_all`` any response. ``recent`` are the last responses
-    with another status: when they came (monotonic seconds), and the key of their download slot.
+    `Events.outcome` is sent for a response with one of ``statuses`` and for an exception, and while this
+    ``hears_all`` for any response. ``recent`` are the last responses with another status: when they came
+    (monotonic seconds), and the key of their download slot.
     """
 
     statuses: Container[int]
-    listener: Callable[[Request, float, Response | Exception], None]
     hears_all: bool = False
     recent: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=_MAX_RECENT))
 
@@ -179,8 +185,9 @@ class Answers:
 class Downloader:
     """Scrapy's downloader without its download slots, as far as this package needs it."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, events: Events) -> None:
         self._crawler = crawler
+        self._events = events
         self.send: Callable[[Request], Coroutine[Any, Any, Response]] = _no_door
         """Sends a request to the network; only the door may call it."""
 
@@ -205,14 +212,14 @@ class Downloader:
         self.send = send
         return True
 
-    def end_repeats(self, is_delayed: Callable[[Request], bool]) -> None:
-        """Let no download handler repeat a request that *is_delayed*: at once, as each does if a connection ends.
+    def end_repeats(self) -> None:
+        """Let no download handler repeat a delayed request: at once, as each does if a connection ends.
 
         With Twisted such a request has a connection of its own. On one that is kept it would often fail: with the
         same distance between all requests, servers close connections just when they are needed again. To be called
         once. The handlers look at flag and pool when a request starts, before anything else can run.
         """
-        send = self.send
+        send, is_delayed = self.send, self._events.delays.ask
         pools: dict[Any, Any] = {}
 
         async def send_once(request: Request) -> Response:
@@ -231,31 +238,37 @@ class Downloader:
         self.send = send_once
 
     def tell(self, answers: Answers) -> None:
-        """Tell *answers* what the network answers, from now on."""
-        send = self.send
+        """Send `Events.outcome` from now on, for what *answers* wants to hear of.
+
+        Its arguments are a request, when that started (monotonic seconds), and the response or the exception.
+        """
+        send, told = self.send, self._events.outcome.send
 
         async def send_and_tell(request: Request) -> Response:
             began = clock.monotonic()
             try:
                 response = await send(request)
             except Exception as error:
-                answers.listener(request, began, error)
+                told(request, began, error)
                 raise
             is_asking = response.status in answers.statuses
             if not is_asking and "is_robotstxt_request" not in request.meta:
                 answers.recent.append((clock.monotonic(), request.meta.get("download_slot", "")))
             if is_asking or answers.hears_all:
-                answers.listener(request, began, response)
+                told(request, began, response)
             return response
 
         self.send = send_and_tell
 
-    def add_backout(self, needs_more_backout: Callable[[], bool]) -> None:
-        """Stop the engine and a lazy ``start()`` from taking requests also while *needs_more_backout* is true."""
+    def set_backout(self, needs_backout: Callable[[], bool]) -> Callable[[], bool]:
+        """Let *needs_backout* tell whether the engine and a lazy ``start()`` take no request now.
+
+        Returns what told so before.
+        """
         downloader: Any = self._downloader
-        needs_backout = getattr(downloader, "needs_backout", None)
-        if needs_backout is not None:
-            downloader.needs_backout = lambda: needs_backout() or needs_more_backout()
+        before: Callable[[], bool] = getattr(downloader, "needs_backout", lambda: False)
+        downloader.needs_backout = needs_backout
+        return before
 
     def lend_places(self, count: int) -> None:
         """Let *count* requests more be with the downloader, because so many of them wait; fewer if negative."""
@@ -294,9 +307,15 @@ class Downloader:
 
     async def download_robots_txt(self, request: Request) -> Response:
         """Send *request* through all downloader middlewares, on top of ``CONCURRENT_REQUESTS``."""
-        _active(self._downloader)
+        self.tell_ends()
         with _one_more_connection(self.handler(request)):
             return await self._crawler.engine.download_async(request)
+
+    def tell_ends(self) -> None:
+        """Send `Events.ended` from now on. Scrapy sends no signal for a request that a middleware drops."""
+        downloader: Any = self._downloader
+        if type(getattr(downloader, "active", None)) is set:
+            downloader.active = _Active(downloader, self._events.ended)
 
     def handler(self, request: Request) -> Any:
         """The download handler for *request*; None if there is none, or if Scrapy does not show it."""
@@ -437,15 +456,6 @@ class DownloadSlots:
         slot = self._slots.get(self.key(request))
         return slot is not None and request not in slot.active and "download_latency" in request.meta
 
-    def on_end(self, listener: Callable[[Request], None]) -> None:
-        """Call *listener* whenever a request has left the downloader, however it ended.
-
-        Scrapy sends no signal for a request that a middleware drops.
-        """
-        active = _active(self._downloader)
-        if active is not None:
-            active.listeners.append(listener)
-
     def delay(self, key: str) -> tuple[float, float] | None:
         """The delay of the download slot in seconds, and its jitter as a share of that; None if there is none."""
         slot = self._slots.get(key)
@@ -475,23 +485,15 @@ class DownloadSlots:
             self._slots.update(dict.fromkeys(keys, slot))
 
 
-def _active(downloader: Any) -> _Active | None:
-    """``downloader.active`` with what `_Active` adds; None unless it is the set that Scrapy has."""
-    active = getattr(downloader, "active", None)
-    if type(active) is set:
-        active = downloader.active = _Active(downloader)
-    return active if isinstance(active, _Active) else None
-
-
 class _Active(set[Request]):
-    """``downloader.active`` with two additions: listeners, and more concurrency while a robots.txt is fetched.
+    """``downloader.active`` with two additions: an event, and more concurrency while a robots.txt is fetched.
 
     The concurrency is raised and lowered together with the set: a moment later, one page too many would start.
     """
 
-    def __init__(self, downloader: Any) -> None:
+    def __init__(self, downloader: Any, ended: Event) -> None:
         super().__init__(downloader.active)
-        self.listeners: list[Callable[[Request], None]] = []
+        self._ended = ended
         self._downloader = downloader
         self._robots_requests: set[Request] = set()
 
@@ -506,20 +508,19 @@ class _Active(set[Request]):
         if request in self._robots_requests:
             self._robots_requests.remove(request)
             self._downloader.total_concurrency -= 1
-        for listener in self.listeners:
-            listener(request)
+        self._ended.send(request)
 
 
 class _InProgress(set[Request]):
-    """``engine._slot.inprogress``, with a listener."""
+    """``engine._slot.inprogress``, with an event."""
 
-    def __init__(self, requests: set[Request], listener: Callable[[Request], None]) -> None:
+    def __init__(self, requests: set[Request], handled: Event) -> None:
         super().__init__(requests)
-        self._listener = listener
+        self._handled = handled
 
     def remove(self, request: Request) -> None:
         super().remove(request)
-        self._listener(request)
+        self._handled.send(request)
 
 
 def _key_of_host(request: Request) -> str:
@@ -564,6 +565,45 @@ def folder_of_download_slot(key: str) -> str:
 def sitemap_rules(spider: SitemapSpider) -> tuple[list[tuple[re.Pattern[str], Any]], list[re.Pattern[str]]]:
     """The patterns of pages that *spider* crawls, with their callbacks, and those of sitemaps that it follows."""
     return spider._cbs, spider._follow
+
+
+def sitemap_callback(spider: SitemapSpider) -> Callable[[Response], Iterable[Request]]:
+    """The callback of *spider* for a robots.txt or a sitemap."""
+    return spider._parse_sitemap
+
+
+class ReadsSitemaps(SitemapSpider):
+    """A `SitemapSpider` whose sitemaps are handled by `read_sitemap`."""
+
+    def read_sitemap(self, response: Response) -> Iterator[Request]:
+        """The requests that follow from *response*, for a robots.txt or a sitemap."""
+        raise NotImplementedError
+
+    def _parse_sitemap(self, response: Response) -> Iterator[Request]:
+        return self.read_sitemap(response)
+
+
+def replace_sitemap_callback(spider: SitemapSpider, read: Callable[[Any, Response], Iterator[Request]]) -> bool:
+    """Let *read* be the method of *spider* that handles sitemaps; False if it has one of its own, and keeps it.
+
+    As a method it survives disk queues.
+    """
+    method = type(spider)._parse_sitemap
+    if method is SitemapSpider._parse_sitemap:
+        spider._parse_sitemap = MethodType(read, spider)  # type: ignore[method-assign]
+    return method in {SitemapSpider._parse_sitemap, ReadsSitemaps._parse_sitemap}
+
+
+def sitemap_body(spider: SitemapSpider) -> Callable[[Response], bytes | None] | None:
+    """The method of *spider* that unpacks a sitemap, if it has one of its own."""
+    has_own = type(spider)._get_sitemap_body is not SitemapSpider._get_sitemap_body
+    return spider._get_sitemap_body if has_own else None
+
+
+def is_for_sitemap(request: Request, spider: Spider | None) -> bool:
+    """Whether *request* gets a sitemap, or a robots.txt, for *spider*, a `SitemapSpider`."""
+    callback = getattr(spider, "_parse_sitemap", None)
+    return callback is not None and request.callback == callback
 
 
 def has_errback(request: Request, spider: Any) -> bool:

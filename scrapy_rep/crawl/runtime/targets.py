@@ -1,7 +1,7 @@
 """Which URL a request fetches from: its own, or the one that it asks a rendering service or a scraping API for.
 
 ``REP_TARGET_URL`` says how to find it for a service. The URL of a service holds the key of its customer, so it
-must never be shown: log lines, errors and the audit log take theirs from here.
+must never be shown: log lines and errors take theirs from here.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.policy.policy import Mode
 from scrapy_rep.directives.ai import Elements, licenses_named, statements_of
 from scrapy_rep.directives.page import fields_of
@@ -21,6 +22,7 @@ from scrapy_rep.directives.vocabulary import (
     reserved_from,
     statements_in,
 )
+from scrapy_rep.extras.ai.signals import RESERVED
 from scrapy_rep.extras.pages.reading import PageMiddleware, content_type_of, headers_of, is_successful
 from scrapy_rep.signals import ai_signals
 
@@ -63,8 +65,7 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         found = answers(statements)
         self._count(found)
         reserved = reserved_from(self._settings.purposes, found, silence=self._settings.ai_unknown)
-        if self._extension.account.audit is not None:
-            self._extension.account.audit.ai(request, response, values, is_reserved=bool(reserved))
+        self._events.reserved.send(request, response, values, bool(reserved))
         if statements:
             self.crawler.signals.send_catch_log(
                 signal=ai_signals, response=response, answers=found, statements=statements
@@ -77,8 +78,16 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
 
     def _is_obeyed(self, request: Request) -> bool:
         """Whether the items of *request*, whose page is reserved, are dropped."""
-        mode = self._extension.registry.mode(request) if self._obeys else Mode.REPORT
-        return mode is not Mode.REPORT and (mode is None or not self._extension.account.excepts_signals(request))
+        mode = self._extension.judge.mode(request) if self._obeys else Mode.REPORT
+        return mode is not Mode.REPORT and (mode is None or not self._is_excepted(request))
+
+    def _is_excepted(self, request: Request) -> bool:
+        """Whether an exception covers *request* although its page is reserved from a purpose of the crawl."""
+        extension = self._extension
+        exception = extension.policy.exception(extension.targets.of(request), RESERVED, clock.time())
+        if exception is not None and extension.account.stamp(request).get("exception") is None:
+            extension.account.exceptions.count(exception)  # else the gate has counted it
+        return exception is not None
 
     def _count(self, found: Mapping[Category, Answer]) -> None:
         for purpose in self._settings.purposes:

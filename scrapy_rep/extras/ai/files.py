@@ -6,10 +6,11 @@ another host, and hosts may name each other's: it waits for the robots.txt there
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Hashable, Iterable
+from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
@@ -17,17 +18,19 @@ from scrapy import Request
 from w3lib.url import safe_url_string
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.robots.origins import SingleFlight
+from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.request import cause_for
-from scrapy_rep.crawl.robots.robots import KeptFile, Robots
 from scrapy_rep.directives.ai import AI_TXT, PATHS, SiteFile
 from scrapy_rep.directives.rsl import RslFile
 from scrapy_rep.directives.terms import TDMREP, ReservationFile
 from scrapy_rep.directives.vocabulary import Category
+from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin, parse
 
 if TYPE_CHECKING:
-    from scrapy_rep.crawl.robots.registry import Registry
+    from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.crawl.runtime.crawl import Crawl
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.settings import RepSettings
@@ -43,30 +46,49 @@ _BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
 _READERS: Final[dict[str, Callable[[bytes], Any]]] = {TDMREP: ReservationFile, AI_TXT: parse}
 
 
+class KeptFile:
+    """Another file, in ``entry``, shared by all who name it: ``said`` is what it says, if it ``is_read`` now."""
+
+    __slots__ = ("__weakref__", "entry", "is_read", "said")
+
+    def __init__(self, entry: Entry, said: Any) -> None:
+        self.entry = entry
+        self.said = said
+        self.is_read = False
+
+    @property
+    def until(self) -> float:
+        """The time in POSIX seconds until which it counts: of a license its ``max-age`` after it was confirmed."""
+        return self.entry.fetched_at + float(getattr(self.said, "max_age", inf))
+
+
 class SiteFiles:
     """The files besides robots.txt that one crawl fetches for its purposes, or a command for its answer."""
 
-    def __init__(self, crawl: Crawl, registry: Registry) -> None:
+    def __init__(self, crawl: Crawl) -> None:
+        """Raises `InvalidSettingError` without `RepExtension`, which fetches robots.txt."""
+        registry, judge = crawl.find(Registry), crawl.find(Judge)
+        if registry is None or judge is None:
+            raise InvalidSettingError("REP_PURPOSES needs scrapy_rep.RepExtension in EXTENSIONS")
         self._crawl = crawl
-        self._registry = registry
+        self._registry, self._judge = registry, judge
         self._needed = needed_files(crawl.settings)
         self._kept: WeakValueDictionary[SiteFile, KeptFile] = WeakValueDictionary()
         self._flights: dict[Hashable, SingleFlight[Any]] = {}
-        registry.when_closing.append(self._cancel)
+        crawl.events.closing.subscribe(self._cancel)
 
-    async def load(self, robots: Robots, cause: Request) -> None:
-        """Let *robots* have all that the purposes of the crawl need; once for all who ask at the same time."""
+    async def load(self, robots: Robots, cause: Request, licenses: Sequence[str]) -> dict[str, KeptFile] | None:
+        """All files that the purposes of the crawl need beside *robots*; None if the crawl is closing.
+
+        They are fetched once for all who ask at the same time.
+        """
+        work = partial(self.fetched, robots, cause, self._needed, licenses)
         try:
-            await self._once(robots, partial(self._load, robots, cause))
+            return await self._once(robots, work)
         except RuntimeError:
             if not self._crawl.engine.is_closing:  # if it is, what is not there yet is not read
                 raise
-
-    async def _load(self, robots: Robots, cause: Request) -> None:
-        licenses = robots.signals(robots.addressed(self._crawl.product_tokens.of(cause))).licenses
-        robots.files = await self.fetched(robots, cause, self._needed, licenses)
-        robots.files_until = min([robots.until, *(one.until for one in robots.files.values() if one.is_read)])
-        self._registry.origins.resize(robots)
+        return None
 
     async def fetched(
         self, robots: Robots, cause: Request, paths: Iterable[str] = (), licenses: Iterable[str] = ()
@@ -89,7 +111,7 @@ class SiteFiles:
         """The current *file*, if the robots.txt of its origin allows to fetch it; that of *robots* names it."""
         if file.origin != robots.entry.origin:
             cause = cause_for(file.robots_url, cause)
-            robots = await self._registry.wait_for(cause)
+            robots = await self._judge.wait_for(cause)
         if not self._registry.allows(robots, file.robots_url, cause):
             return None
         before = self._kept.get(file)

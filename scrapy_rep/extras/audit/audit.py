@@ -11,7 +11,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -19,7 +19,8 @@ import scrapy
 from scrapy import signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.gate.extension import RepExtension
+from scrapy_rep.crawl.policy.meta import stamp_by
 from scrapy_rep.crawl.policy.policy import Outcome
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import in_thread
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_rep.crawl.gate.report import ExceptionReport
-    from scrapy_rep.crawl.policy.policy import Policy
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.directives import PageDirectives
     from scrapy_rep.extras.backoff.site_backoff import Plea, SiteBackoff
@@ -61,49 +60,54 @@ _MAX_STATEMENTS: Final = 20  # of one page
 class Audit:
     """Writes what happens in one crawl to its audit log."""
 
-    def __init__(self, crawler: Crawler, log: AuditLog, policy: Policy, exceptions: ExceptionReport) -> None:
-        self.log = log
-        self._crawler = crawler
-        self._settings = Crawl.of(crawler).settings
-        self._policy = policy
-        self._exceptions = exceptions
-        self._targets = Crawl.of(crawler).targets
+    def __init__(self, crawl: Crawl) -> None:
+        """Raises `InvalidSettingError` if ``REP_AUDIT`` cannot be used."""
+        self._crawl, self._crawler = crawl, crawl.crawler
+        self._settings = crawl.settings
+        with logging_invalid_settings(logger):
+            self.log = _open(crawl.settings, crawl.crawler)
+        self._targets = crawl.targets
         self._sums: Counter[tuple[str, str, str]] = Counter()
         self._dropped: Counter[tuple[str, str, str]] = Counter()
         self._totals: Counter[str] = Counter()
         self._summed_at = clock.monotonic()
+        events = crawl.events
+        events.loaded.subscribe(self._robots)
+        events.decided.subscribe(self._decision)
+        events.judged.subscribe(self._judged)
+        events.page_read.subscribe(self._page)
+        events.reserved.subscribe(self._ai)
+        events.dropped.subscribe(self._drop)
+        events.asked.subscribe(self._backoff)
         # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
-        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
+        crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawl.crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
-    @classmethod
-    def open(cls, crawler: Crawler, policy: Policy, exceptions: ExceptionReport) -> Audit | None:
-        """The audit of *crawler*; None without ``REP_AUDIT``. Raises `InvalidSettingError`."""
-        settings = Crawl.of(crawler).settings
-        with logging_invalid_settings(logger):
-            log = _open(settings, crawler) if settings.audit or settings.audit_required else None
-        return cls(crawler, log, policy, exceptions) if log else None
+    @property
+    def _extension(self) -> RepExtension:
+        """The extension of this crawl, whose requests it logs."""
+        return cast("RepExtension", self._crawler.get_extension(RepExtension))
 
-    def robots(self, robots: Robots) -> None:
-        entry = robots.entry
+    async def _robots(self, robots: Robots, *_: object) -> None:
+        entry, stamp = robots.entry, stamp_by(robots)
         self._add(
             "robots", origin=str(entry.origin), asked=entry.origin.robots_url,
             url=_without_password(entry.url), hops=[_without_password(hop) for hop in entry.hops],
             status=entry.status, access=robots.access.value,
-            sha256=robots.stamp["sha256"], bytes=len(entry.body), fetched=robots.stamp["fetched"],
-            expires=iso_time(robots.until), source=robots.stamp["source"],
+            sha256=stamp["sha256"], bytes=len(entry.body), fetched=stamp["fetched"],
+            expires=iso_time(robots.until), source=stamp["source"],
             error=describe(robots.error) if robots.error else None,
         )  # fmt: skip
-        if robots.stamp["sha256"]:
-            self.log.add_body(robots.stamp["sha256"], entry.body)
+        if stamp["sha256"]:
+            self.log.add_body(stamp["sha256"], entry.body)
 
-    def decision(self, request: Request, stamp: Mapping[str, Any]) -> None:
+    def _decision(self, request: Request, stamp: Mapping[str, Any]) -> None:
         """Record the decision on *request*; ordinary ones are only summed up, unless ``REP_AUDIT_ALL`` is set.
 
         Raises `AuditRequiredError` if the log cannot be written although ``REP_AUDIT_REQUIRED`` is set.
         """
         if self.log.error is not None and self._settings.audit_required:
-            Crawl.of(self._crawler).engine.close_spider(CLOSE_REASON)
+            self._crawl.engine.close_spider(CLOSE_REASON)
             raise AuditRequiredError(f"the audit log {self.log.path} cannot be written")
         verdict, by = stamp["verdict"], abridged(stamp["rule"] or stamp["reason"] or "", _LONGEST_RULE)
         self._totals[verdict] += 1
@@ -114,7 +118,7 @@ class Audit:
         if len(self._sums) >= _MAX_SUMS or clock.monotonic() >= self._summed_at + _SUMS_EVERY:
             self._write_sums()
 
-    def event(self, name: str, request: Request, stamp: Mapping[str, Any], final: str = "") -> None:
+    def _judged(self, name: str, request: Request, stamp: Mapping[str, Any], final: str) -> None:
         """Record what became of the response to *request*, or of one by a browser, unless it is allowed plainly.
 
         *final* is the URL that the response came from.
@@ -123,7 +127,7 @@ class Audit:
             more = {"final": _without_password(final)} if final else {}
             self._add_decision(name, request, stamp, **more)
 
-    def page(self, request: Request, response: Response, said: PageDirectives) -> None:
+    def _page(self, request: Request, response: Response, said: PageDirectives) -> None:
         """Record what *response* says about itself, if it restricts what a crawler does with it."""
         if said.noindex or said.nofollow or self._settings.audit_all:
             statements = [
@@ -133,22 +137,22 @@ class Audit:
             url, status = self._url(request), response.status
             self._add("page", url=url, status=status, directives=said.words, said=statements)
 
-    def ai(self, request: Request, response: Response, values: Mapping[str, Any], *, is_reserved: bool) -> None:
+    def _ai(self, request: Request, response: Response, values: Mapping[str, Any], is_reserved: bool) -> None:
         """Record what was said about the use of *response* by AI, if a purpose of the crawl is reserved."""
         if is_reserved or self._settings.audit_all:
             about = {"reserved": is_reserved, "purposes": list(self._settings.purposes), **values}
             self._add("ai", url=self._url(request), status=response.status, **about)
 
-    def dropped(self, what: str, url: str, why: str) -> None:
+    def _drop(self, what: str, url: str, why: str) -> None:
         """Sum up that a link to *url*, or an item of it, was dropped; *what* is ``link`` or ``item``."""
         self._dropped[what, str(Origin.find(url) or ""), abridged(why, _LONGEST_RULE)] += 1
         if len(self._dropped) >= _MAX_SUMS:
             self._write_sums()
 
-    def backoff(self, request: Request, plea: Plea, backoff: SiteBackoff) -> None:
+    def _backoff(self, request: Request, plea: Plea, backoff: SiteBackoff) -> None:
         """Record that the download slot of *request* backs off for *plea*."""
         self._add(
-            "backoff", slot=Crawl.of(self._crawler).download_slots.key(request), url=self._url(request),
+            "backoff", slot=self._crawl.download_slots.key(request), url=self._url(request),
             reason=plea.reason, why=plea.why, seconds=round(backoff.seconds_left(), 3),
             asked=None if plea.seconds is None else round(plea.seconds, 3),
         )  # fmt: skip
@@ -184,26 +188,23 @@ class Audit:
         self._summed_at = clock.monotonic()
 
     def _spider_opened(self) -> None:
-        crawler, settings = self._crawler, self._settings
+        crawler, settings, policy = self._crawler, self._settings, self._extension.policy
         owners = {
             "modes": dict(settings.modes),
-            "exceptions": [exception.as_dict() for exception in self._policy.exceptions.all],
+            "exceptions": [exception.as_dict() for exception in policy.exceptions.all],
         }
         self.log.add(
             "start", v=VERSION, run=uuid4().hex, time=iso_time(clock.time()),
             project=crawler.settings.get("BOT_NAME"), spider=crawler.spider.name if crawler.spider else None,
-            scrapy_rep=_version(), scrapy=scrapy.__version__, mode=self._policy.default.value,
+            scrapy_rep=_version(), scrapy=scrapy.__version__, mode=policy.default.value,
             agents=list(tokens_of(crawler.settings)), user_agent=crawler.settings.get("USER_AGENT"),
             **owners, policy_sha256=sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
             dialect=settings.dialect.name,
         )  # fmt: skip
-        crawl_delay = crawler.get_extension(CrawlDelay)  # built after ours
-        if crawl_delay is not None and crawl_delay.backoffs is not None:
-            crawl_delay.backoffs.asked.append(self.backoff)
 
     async def _spider_closed(self, reason: str) -> None:
         self._write_sums()
-        unused = [exception.as_dict() for exception in self._exceptions.unused()]
+        unused = [exception.as_dict() for exception in self._extension.account.exceptions.unused()]
         self._add("end", reason=reason, counts=dict(self._totals), unused=unused)
         await in_thread(self.log.close)
 

@@ -1,40 +1,53 @@
-"""What the outcomes of requests say: which sites ask to slow down, in this process and in others."""
+"""What the outcomes of requests say: which sites ask to slow down, and what this crawl does about it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy import signals
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import load_object
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.pacing.download_slots import SlotStates
 from scrapy_rep.crawl.robots.request import is_robots_txt
-from scrapy_rep.crawl.runtime.event_loop import Timer, start
-from scrapy_rep.crawl.runtime.log import Line, describe
+from scrapy_rep.crawl.runtime.event_loop import Timer
+from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.crawl.runtime.scrapy_internals import Answers
-from scrapy_rep.extras.backoff.site_backoff import ASKING, FAILING, QUIET, SPAN, Plea, SiteBackoff, seconds_asked
-from scrapy_rep.extras.fleet.limiter import MOST_HOLDS, Hold, RateLimiterAwayError
-from scrapy_rep.extras.fleet.permits import Permits
+from scrapy_rep.extras.backoff.report import BackoffReport
+from scrapy_rep.extras.backoff.site_backoff import (
+    FAILING,
+    QUIET,
+    SLOW_DOWN,
+    SPAN,
+    Plea,
+    SiteBackoff,
+    seconds_asked,
+)
 from scrapy_rep.protocol import SCHEMES, Origin
 
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.crawl.pacing.download_slots import SlotStates
     from scrapy_rep.crawl.pacing.slots import Site
     from scrapy_rep.crawl.runtime.crawl import Crawl
 
 _OF_GATEWAYS: Final = frozenset({502, 504})
 
-_LOOK: Final = 0.2  # seconds between two looks at what other processes were asked
 _REMEMBERED: Final = 300.0  # seconds for which a failure may repeat: more than Scrapy's DOWNLOAD_TIMEOUT
 _LITTLE: Final = 0.05  # seconds by which the answers of a burst may differ
+
+
+class _Told(NamedTuple):
+    """What another process was asked by a site that this crawl has not requested yet; told ``at`` (monotonic)."""
+
+    at: float
+    seconds: float
+    delay: float
+    pace: float
 
 
 class _Failure(NamedTuple):
@@ -45,34 +58,31 @@ class _Failure(NamedTuple):
 
 
 class Backoffs:
-    """The back-offs of one crawl.
+    """The back-offs of one crawl."""
 
-    Each of ``asked`` is called with a request whose outcome slows its site down, with its plea and the back-off,
-    and each of ``learned`` with a site that another process told of, once the back-off holds.
-    """
-
-    def __init__(self, crawl: Crawl, states: SlotStates, heard: Callable[[], None]) -> None:
-        """*heard* is called when other processes have told something."""
-        self.asked: list[Callable[[Request, Plea, SiteBackoff], None]] = []
-        self.learned: list[Callable[[Site], None]] = []
-        self._crawl = crawl
-        self._states = states
-        self._heard = heard
-        self.told: dict[str, tuple[Hold, float]] = {}
-        """Holds of sites that this crawl has not requested yet, and when each was told (monotonic seconds)."""
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl, self._events = crawl, crawl.events
+        self._states = crawl.part(SlotStates)
+        self._report = BackoffReport(crawl)
+        self._told: dict[str, _Told] = {}
+        """By site. While there are any, this hears which sites are met."""
         self._most = crawl.settings.backoff_max
         failures = crawl.crawler.settings.getlist("RETRY_EXCEPTIONS")
         self._failures: tuple[type[Exception], ...] = tuple(map(load_object, failures))
-        self._answers = Answers(ASKING | FAILING, self._ended)
-        self._backoffs: set[SiteBackoff] = set()
+        self._answers = Answers(SLOW_DOWN | FAILING)
+        self._backoffs: dict[str, SiteBackoff] = {}  # by site
         self._failed: dict[str, _Failure] = {}  # by site
         self._timer = Timer()
-        crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
-        crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
+        crawl.events.opened.subscribe(self._opened)
 
-    async def _spider_opened(self) -> None:
+    def _opened(self) -> None:
+        """Begin, if `CrawlDelay` is there to keep the delays."""
+        if self._crawl.crawler.get_extension(CrawlDelay) is None:
+            return
+        self._events.outcome.subscribe(self._ended)
+        self._events.told.subscribe(self._learn)
         self._crawl.downloader.tell(self._answers)
-        await self._learn()  # an earlier run may have left something to wait for
+        self._crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
 
     def _ended(self, request: Request, began: float, outcome: Response | Exception) -> None:
         """Slow the site of *request* down by its *outcome*, or let it recover."""
@@ -92,27 +102,27 @@ class Backoffs:
         status = outcome.status
         if status not in self._answers.statuses or (status in _OF_GATEWAYS and _is_of_proxy(request, outcome)):
             return None
-        seconds = seconds_asked(outcome, clock.time()) if status in ASKING else None
-        return Plea(str(status), f"HTTP status {status}", seconds, status in ASKING)
+        seconds = seconds_asked(outcome, clock.time()) if status in SLOW_DOWN else None
+        return Plea(str(status), f"HTTP status {status}", seconds, status in SLOW_DOWN)
 
     def _ask(self, request: Request, site: Site, began: float, plea: Plea) -> None:
         """Slow down, unless *request* began before the last time: a burst of answers is one event."""
-        backoff, key = site.backoff, self._crawl.download_slots.key(request)
+        backoff, key = self._of(site), self._crawl.download_slots.key(request)
         if (backoff is None or backoff.has_recovered) and not self._is_of_site(request, site.name, began, plea):
             return
         backoff = backoff or self._add(site)
         if backoff.is_new(began):
             backoff.ask(plea, self._states.own_delay(site, key), self._accepted(site, key), self._most)
-            for listener in self.asked:
-                listener(request, plea, backoff)
+            self._report.asked(request, plea, backoff)
+            self._events.asked.send(request, plea, backoff)
         elif plea.seconds is not None and plea.seconds > backoff.seconds_left() + _LITTLE:
             backoff.hold(plea.seconds)
         else:
             return
         is_shared = self._is_shared(request)
         self._states.back_off(site, key, is_shared=is_shared)
-        if is_shared and (permits := Permits.of(self._crawl)) is not None:
-            start(self._tell(permits, Hold(site.name, backoff.seconds_left(), backoff.delay, backoff.pace)))
+        if is_shared:
+            self._events.slowed.send(site.name, backoff.seconds_left(), backoff.delay, backoff.pace)
 
     def _is_of_site(self, request: Request, name: str, began: float, plea: Plea) -> bool:
         """Whether *plea* comes from a site that was well until now, and not from one broken page.
@@ -143,7 +153,8 @@ class Backoffs:
         failure, site = self._failed.get(name), self._states.sites.get(name)
         if failure is not None and began > failure.at:
             self._forget_failure(name, failure)
-        if site is not None and site.backoff is not None and site.backoff.recover(began):
+        backoff = self._of(site) if site is not None else None
+        if site is not None and backoff is not None and backoff.recover(began):
             self._keep(site)
 
     def _keep(self, site: Site) -> None:
@@ -157,26 +168,31 @@ class Backoffs:
         """Hear of good answers only while there is something that they may end: each costs a call."""
         self._answers.hears_all = bool(self._backoffs or self._failed)
 
+    def _of(self, site: Site) -> SiteBackoff | None:
+        """The back-off of *site*; one of a site that was forgotten meanwhile counts no more."""
+        backoff = self._backoffs.get(site.name)
+        return backoff if site.backoff is backoff else None
+
     def _add(self, site: Site) -> SiteBackoff:
-        backoff = site.backoff = SiteBackoff()
-        self._backoffs.add(backoff)
+        backoff = site.backoff = self._backoffs[site.name] = SiteBackoff()
         self._hear()
         self._timer.call_after(QUIET, partial(self._relax, site, backoff))
         return backoff
 
     def _relax(self, site: Site, backoff: SiteBackoff) -> None:
         if self._states.sites.get(site.name) is not site:
-            self._forget(backoff)
+            self._forget(site, backoff)
         elif backoff.relax(self._states.own_delay(site, self._key(site))):
             self._keep(site)
             self._timer.call_after(QUIET, partial(self._relax, site, backoff))
         else:
             site.backoff = None
-            self._forget(backoff)
+            self._forget(site, backoff)
             self._keep(site)
 
-    def _forget(self, backoff: SiteBackoff) -> None:
-        self._backoffs.discard(backoff)
+    def _forget(self, site: Site, backoff: SiteBackoff) -> None:
+        if self._backoffs.get(site.name) is backoff:
+            del self._backoffs[site.name]
         self._hear()
 
     def _accepted(self, site: Site, key: str) -> int:
@@ -190,55 +206,41 @@ class Backoffs:
         except ValueError:
             return False
 
-    # What processes tell each other.
+    # What other processes were asked.
 
-    async def _tell(self, permits: Permits, hold: Hold) -> None:
-        with suppress(RateLimiterAwayError, IgnoreRequest):
-            if dropped := await permits.limiter.hold(hold):
-                self._crawl.log.add(
-                    Line.HOLDS_DROPPED, "More than %d sites ask to slow down: other processes forget %d of them",
-                    MOST_HOLDS, dropped,
-                )  # fmt: skip
+    def _learn(self, name: str, seconds: float, delay: float, pace: float) -> None:
+        """Remember what the site *name* asked another process, or an earlier run, until it is requested."""
+        if not self._told:
+            self._events.met.subscribe(self._met)
+        self._told[name] = _Told(clock.monotonic(), seconds, delay, pace)
+        if name in self._states.sites or name in self._states.by_key:
+            self._met(name)
+        self._events.delayed.send()
 
-    async def _learn(self) -> None:
-        permits = Permits.of(self._crawl)
-        if permits is None:
-            return
-        try:
-            for hold in await permits.limiter.holds():
-                self.told[hold.site] = hold, clock.monotonic()
-                if hold.site in self._states.sites or hold.site in self._states.by_key:
-                    self.meet(hold.site)
-            if self.told:
-                self._heard()
-        except (RateLimiterAwayError, IgnoreRequest):
-            pass  # each process keeps to what it is asked itself
-        finally:
-            if not self._crawl.engine.is_closing:
-                self._timer.call_after(_LOOK, self._look)
-
-    def _look(self) -> None:
-        start(self._learn())
-
-    def meet(self, name: str) -> None:
-        """Adopt what other processes, or an earlier run, were asked by the site *name*, which is requested now."""
-        told = self.told.pop(name, None)
+    def _met(self, name: str) -> None:
+        """Adopt what is remembered of the site *name*, which is requested now."""
+        told = self._told.pop(name, None)
         if told is None:
             return
-        hold, at = told
-        seconds = hold.seconds - (clock.monotonic() - at)
+        if not self._told:
+            self._events.met.unsubscribe(self._met)
+        seconds = told.seconds - (clock.monotonic() - told.at)
         if seconds > 0:
             site = self._states.site(name)
-            backoff = site.backoff or self._add(site)
-            backoff.adopt(hold._replace(seconds=seconds))
+            backoff = self._of(site) or self._add(site)
+            backoff.adopt(seconds, told.delay, told.pace)
             site.is_shared = True
             self._keep(site)
-            self._crawl.stats.inc_value("rep/backoff/shared_count")
-            for listener in self.learned:
-                listener(site)
+            self._report.told(site)
+
+    def held_for(self, name: str) -> float:
+        """Seconds for which a back-off lets nothing start on the site *name*; another process may know of it."""
+        self._met(name)
+        site = self._states.sites.get(name)
+        return site.held_for if site is not None else 0.0
 
     def __repr__(self) -> str:
-        return f"<Backoffs sites={len(self._backoffs)} told={len(self.told)}>"
+        return f"<Backoffs sites={len(self._backoffs)} told={len(self._told)}>"
 
 
 def _is_of_proxy(request: Request, response: Response) -> bool:

@@ -16,14 +16,13 @@ from random import uniform
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.pacing.slots import Pause
 from scrapy_rep.protocol.freshness import retry_after
 
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from scrapy_rep.extras.fleet.limiter import Hold
-
-ASKING: Final = frozenset({429, 503})
+SLOW_DOWN: Final = frozenset({429, 503})
 """Statuses by which a site asks to slow down."""
 
 FAILING: Final = frozenset({500, 502, 504, *range(520, 525)})
@@ -67,12 +66,12 @@ class Plea(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class SiteBackoff:
-    """The back-off of one download slot. Times are monotonic seconds.
+class SiteBackoff(Pause):
+    """The back-off of one site. Times are monotonic seconds.
 
-    ``delay`` is kept between two starts, and before ``until`` there is none. ``pace`` is what the delay falls to:
-    a little slower than the site was when it asked, last ``asked_at``. It ``has_recovered`` when a good answer has
-    come since; the last one came ``answered_at``.
+    ``delay`` is kept between two starts. ``pace`` is what the delay falls to: a little slower than the site was
+    when it asked, last ``asked_at``. It ``has_recovered`` when a good answer has come since; the last one came
+    ``answered_at``.
     """
 
     delay: float = 0.0
@@ -88,8 +87,8 @@ class SiteBackoff:
         return max(self.until - clock.monotonic(), 0.0)
 
     @property
-    def floor(self) -> float:
-        """The seconds that the download slot must leave between two starts now; 0 for hardly any."""
+    def floor(self) -> float:  # type: ignore[override]
+        """The seconds that must lie between two starts now; 0 for hardly any."""
         return self.delay if self.delay >= _LEAST or self.seconds_left() > 0 else 0.0
 
     def is_new(self, began: float) -> bool:
@@ -123,11 +122,11 @@ class SiteBackoff:
             measured = max(_MARGIN * SPAN / accepted, own)
             self.pace = min(max(self.pace, min(measured, _GROWTH * self.pace or inf)), most)
 
-    def adopt(self, hold: Hold) -> None:
+    def adopt(self, seconds: float, delay: float, pace: float) -> None:
         """Slow down as another process did, which the site has asked."""
-        self.delay, self.pace = max(self.delay, hold.delay), max(self.pace, hold.pace)
+        self.delay, self.pace = max(self.delay, delay), max(self.pace, pace)
         self.asked_at, self.has_recovered = clock.monotonic(), False
-        self.hold(hold.seconds)
+        self.hold(seconds)
 
     def hold(self, seconds: float) -> None:
         """Start nothing for *seconds*."""

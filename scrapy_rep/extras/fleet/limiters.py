@@ -7,15 +7,11 @@ processes tell them, so each process reads only those that are new to it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-from uuid import uuid4
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.robots.registry import Registry
-from scrapy_rep.crawl.robots.stores.sqlite import SqliteStore
 from scrapy_rep.crawl.robots.stores.sqlite_connection import LONGEST_PAUSE, StoreAwayError
 from scrapy_rep.extras.fleet.limiter import MOST_HOLDS, Hold, RateLimiter, RateLimiterAwayError, queue_in
 from scrapy_rep.extras.fleet.permit_queue import PermitQueue, microseconds
@@ -25,20 +21,8 @@ from scrapy_rep.protocol.freshness import CLOCK_SKEW
 if TYPE_CHECKING:
     from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection
     from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
-    from scrapy_rep.crawl.runtime.crawl import Crawl
 
 T = TypeVar("T")
-
-
-def open_limiter(crawl: Crawl) -> RateLimiter | None:
-    """The limiter in Redis, else the one in the SQLite file of the store; None if *crawl* has neither."""
-    registry, redis = crawl.find(Registry), crawl.find(RedisConnection)
-    worker = f"{os.getpid()}-{uuid4().hex}"
-    if registry is not None and redis is not None:
-        return RedisRateLimiter(redis, worker)
-    store = registry.store if registry is not None else None
-    connection = store.connection if isinstance(store, SqliteStore) else None
-    return SqliteRateLimiter(connection, worker) if connection is not None else None
 
 
 _SETTLING: Final = LONGEST_PAUSE + 2.0  # seconds until all processes have noticed that the file is back

@@ -12,8 +12,10 @@ which costs other processes a quarter of a second, once.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import IgnoreRequest
 
@@ -21,7 +23,6 @@ from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.slots import with_margin
 from scrapy_rep.crawl.runtime.event_loop import sleep, start
 from scrapy_rep.extras.fleet.limiter import Permit, RateLimiterAwayError
-from scrapy_rep.extras.fleet.limiters import open_limiter
 from scrapy_rep.extras.fleet.permit_queue import LEAD
 
 if TYPE_CHECKING:
@@ -31,6 +32,18 @@ if TYPE_CHECKING:
 
 _AWAY_CHECK: Final = 0.5  # seconds between two checks whether the limiter is back
 _SPARE: Final = 60.0  # seconds that the limiter remembers a start beyond the longest delay
+
+
+@dataclass(slots=True)
+class _Talk:
+    """Where the talk about one site stands.
+
+    ``missed`` is the number of the last permit if that expired unused: the limiter serves this crawl next. Else it
+    is -1. ``ask_at`` is when the limiter wants to be asked for the next permit (monotonic seconds).
+    """
+
+    missed: int = -1
+    ask_at: float = 0.0
 
 
 class Permits:
@@ -43,24 +56,17 @@ class Permits:
         self.limiter = limiter
         self._engine, self._stats = crawl.engine, crawl.stats
         self._workers, self._longest = crawl.settings.workers, crawl.settings.crawl_delay_max
-
-    @classmethod
-    def of(cls, crawl: Crawl) -> Permits | None:
-        """Those of *crawl*; None if it shares its delays with no other process."""
-        found = crawl.find(cls)
-        if found is None and (limiter := open_limiter(crawl)) is not None:
-            found = cls(crawl, limiter)
-            crawl.add(found)
-        return found
+        self._talks: WeakKeyDictionary[Site, _Talk] = WeakKeyDictionary()
 
     async def acquire(self, site: Site) -> Permit | None:
         """Wait for a permit that is valid now; None when the crawl closes. Raises what the limiter raises."""
-        while await self._pause_until(max(site.ask_at, site.due - LEAD / 1e6)):
+        talk = self._talks.setdefault(site, _Talk())
+        while await self._pause_until(max(talk.ask_at, site.due - LEAD / 1e6)):
             try:
-                permit = await self._ask(site)
+                permit = await self._ask(site, talk)
             except RateLimiterAwayError:
-                permit = self._by_own_clock(site)
-            site.ask_at = permit.ask_at
+                permit = self._by_own_clock(site, talk)
+            talk.ask_at = permit.ask_at
             if permit.starts_at == inf:
                 continue
             if not await self._pause_until(permit.starts_at):
@@ -68,13 +74,13 @@ class Permits:
             if permit.expires_at > clock.monotonic():
                 return permit
             # The event loop was busy. The limiter lets others start by now, so a start here could be too close.
-            site.missed, site.ask_at = permit.number, 0.0
+            talk.missed, talk.ask_at = permit.number, 0.0
             self._stats.inc_value("rep/rate_limiter/expired_count")
         return None
 
     def use(self, site: Site, permit: Permit) -> None:
         """Note that a request starts now with *permit*."""
-        site.missed = -1
+        self._talks[site].missed = -1
         is_local = permit.number < 0
         stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
         self._stats.inc_value(stat)
@@ -86,19 +92,19 @@ class Permits:
         with suppress(RateLimiterAwayError, IgnoreRequest):
             await self.limiter.restart_delay(site.name, self._longest + _SPARE)
 
-    async def _ask(self, site: Site) -> Permit:
+    async def _ask(self, site: Site, talk: _Talk) -> Permit:
         delay = with_margin(site.floor)
         return await self.limiter.acquire(
             site.name,
             delay * self._workers if self.limiter.is_settling else delay,
             since=site.since_last_start,
-            missed=site.missed,
+            missed=talk.missed,
             more=site.has_more_waiting,
         )
 
-    def _by_own_clock(self, site: Site) -> Permit:
+    def _by_own_clock(self, site: Site, talk: _Talk) -> Permit:
         """A permit by this crawl's own clock, if the delay has passed; else the limiter is asked again soon."""
-        site.missed = -1
+        talk.missed = -1
         now = clock.monotonic()
         due = max(site.last_start + site.floor * self._workers, now)
         return Permit(due if due <= now else inf, min(due, now + _AWAY_CHECK), -1, inf)

@@ -18,8 +18,9 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import in_thread
-from scrapy_rep.crawl.runtime.log import Line, describe
+from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.exceptions import InvalidSettingError, RedisRequiredError
+from scrapy_rep.extras.topics import ExtraTopic
 from scrapy_rep.protocol.freshness import Backoff
 from scrapy_rep.settings import RepSettings
 
@@ -157,7 +158,9 @@ class RedisConnection:
         self._next_probe = clock.monotonic() + _PROBES.distance(1)
         self._crawler.stats.inc_value("rep/redis/away_count")
         why = self._text_of(error)
-        self._log.add(Line.REDIS_AWAY, "Redis at %s does not answer (%s): %s", self, why, self._consequence())
+        self._log.add(
+            ExtraTopic.REDIS_AWAY, "Redis at %s does not answer (%s): %s", self, why, self._consequence()
+        )
         if self._settings.redis_required:
             Crawl.of(self._crawler).engine.close_spider(CLOSE_REASON)
 
@@ -186,7 +189,7 @@ class RedisConnection:
             self._settled_at = clock.monotonic() + _PROBES.most + self._settings.redis_timeout
             away = clock.monotonic() - self._away_since
             self._away_seconds += away
-            self._log.add(Line.REDIS_BACK, "Redis at %s answers again after %.1f s.", self, away)
+            self._log.add(ExtraTopic.REDIS_BACK, "Redis at %s answers again after %.1f s.", self, away)
 
     def _write_probe(self) -> None:
         self.client.set(f"{self.prefix}probe", b"", px=_PROBE_LIFE)

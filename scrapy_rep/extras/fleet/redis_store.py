@@ -129,7 +129,7 @@ class RedisStore:
             await self._local.put_notes(notes, seconds)
 
     def close(self) -> None:
-        """Close the local store; the connection to Redis closes itself."""
+        """Close the local store; the connection to Redis is not this store's alone."""
         self._local.close()
 
     def _milliseconds_to_live(self, entry: Entry) -> int:

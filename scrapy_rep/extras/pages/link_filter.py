@@ -57,7 +57,7 @@ class LinkFilter(BaseSpiderMiddleware):
         if link.dont_filter or link.meta.get("is_start_request") or has_errback(link, self.crawler.spider):
             return False
         extension = self._extension
-        return extension.registry.state_to_ask(link) is not None and extension.judges(link)
+        return extension.judge.state_to_ask(link) is not None and extension.judge.asks_rules(link)
 
     def _passes(self, link: Request, response: Response | None) -> bool:
         """Whether *link* goes on to the scheduler, as it does if its robots.txt is unknown; report it if not."""
@@ -77,10 +77,8 @@ class LinkFilter(BaseSpiderMiddleware):
 
     def _drop(self, link: Request, decision: Decision, response: Response | None) -> None:
         origin = Origin.from_url(self._extension.targets.of(link))
-        account = self._extension.account
-        account.report.filtered.add(origin, decision)
-        if account.audit is not None:
-            account.audit.dropped("link", str(origin), str(decision.verdict.rule))
+        self._extension.account.report.filtered.add(origin, decision)
+        Crawl.of(self.crawler).events.dropped.send("link", str(origin), str(decision.verdict.rule))
         self.crawler.stats.inc_value("rep/links/filtered_count")
         logger.debug(
             "Link not followed, forbidden by robots.txt: %(request)s (%(why)s)",

@@ -81,10 +81,8 @@ class PageDirectivesMiddleware(PageMiddleware):
         for name, stat in _STATS.items():
             if getattr(said, name):
                 self._count(stat)
-        account = self._extension.account
-        account.stamp(request)["page"] = said.words
-        if account.audit is not None:
-            account.audit.page(request, response, said)
+        self._extension.account.stamp(request)["page"] = said.words
+        self._events.page_read.send(request, response, said)
         self.crawler.signals.send_catch_log(signal=page_directives, response=response, directives=said)
 
     def _count(self, stat: str) -> None:

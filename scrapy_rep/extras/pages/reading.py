@@ -21,7 +21,7 @@ from scrapy.utils.response import get_base_url
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.runtime.crawl import Crawl
-from scrapy_rep.crawl.sitemaps.site_files import is_for_sitemap
+from scrapy_rep.crawl.runtime.scrapy_internals import is_for_sitemap
 from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives import html as html_pages
 from scrapy_rep.directives.html import MAX_SIZE, META, START
@@ -138,7 +138,7 @@ class PageMiddleware:
         extension = crawler.get_extension(RepExtension)
         if extension is None:
             raise NotConfigured
-        self._settings = Crawl.of(crawler).settings
+        self._settings, self._events = Crawl.of(crawler).settings, Crawl.of(crawler).events
         self._extension = extension
         self._feeds_sitemaps = isinstance(crawler.spider, SitemapSpider)
 
@@ -168,5 +168,4 @@ class PageMiddleware:
         """
         message = "Link not followed, %(why)s: %(what)s" if what == "link" else "Item dropped, %(why)s: %(what)s"
         logger.debug(message, {"why": why, "what": name or url}, extra={"spider": self.crawler.spider})
-        if self._extension.account.audit is not None:
-            self._extension.account.audit.dropped(what, url, why)
+        self._events.dropped.send(what, url, why)

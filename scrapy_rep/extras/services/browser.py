@@ -1,8 +1,7 @@
-"""What is requested behind Scrapy's back, by browsers and services: it is judged as if Scrapy had asked for it.
+"""What a browser requests for a page: it is judged as if Scrapy had asked for it.
 
-A browser loads scripts, images, frames and the pages that scripts lead to: scrapy-playwright asks
-``PLAYWRIGHT_ABORT_REQUEST`` about each of them, and passes a request of Playwright only. A browser, an API or a
-download handler may follow a redirect; one that Scrapy follows becomes a request, which the gate judges.
+A browser loads scripts, images, frames and the pages that scripts lead to. scrapy-playwright asks
+``PLAYWRIGHT_ABORT_REQUEST`` about each of them, and passes a request of Playwright only.
 """
 
 from __future__ import annotations
@@ -20,12 +19,10 @@ from scrapy.utils.datatypes import LocalCache
 
 from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.policy.meta import DONT_OBEY, is_exempt
-from scrapy_rep.crawl.policy.policy import Outcome
-from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import in_reactor_thread
-from scrapy_rep.crawl.runtime.log import Line, describe
-from scrapy_rep.exceptions import ForbiddenByRobots
+from scrapy_rep.crawl.runtime.log import describe
+from scrapy_rep.extras.topics import ExtraTopic
 from scrapy_rep.protocol import SCHEMES, Origin
 
 if TYPE_CHECKING:
@@ -40,11 +37,6 @@ ABORT_REQUEST: Final = "PLAYWRIGHT_ABORT_REQUEST"
 """The setting of scrapy-playwright."""
 
 _MAX_DEAD_ENDS: Final = 1_000
-
-FLAG: Final = "robots:forbidden-url"
-"""The flag of a response whose final URL robots.txt forbids."""
-
-_INHERITED: Final = ("proxy", "_auth_proxy", "_scheme_proxy", "bindaddress")  # for the request for robots.txt
 
 
 async def abort_forbidden(request: Any) -> bool:
@@ -73,18 +65,11 @@ class BrowserGate:
         """URLs of pages under way that the project exempted from robots.txt."""
         self._dead_ends: LocalCache[str, str] = LocalCache(_MAX_DEAD_ENDS)
         self._log = Crawl.of(crawler).log
+        Crawl.of(crawler).events.final_url.subscribe(self._final_url)
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_closed, signals.spider_closed)
         crawler.signals.connect(self._started, signals.request_reached_downloader)
         crawler.signals.connect(self._ended, signals.request_left_downloader)
-
-    @classmethod
-    def of(cls, crawler: Crawler) -> BrowserGate | None:
-        """The one in the settings, or one for a function of the project that calls `abort_forbidden`."""
-        setting = crawler.settings.get(ABORT_REQUEST)
-        if not setting:
-            return None
-        return setting if isinstance(setting, BrowserGate) else cls(crawler)
 
     async def __call__(self, request: Any) -> bool:
         """As `abort_forbidden`, for this crawl."""
@@ -97,26 +82,31 @@ class BrowserGate:
             self._dead_ends[_key(left)] = url
         return aborts
 
-    def dead_end(self, page: str) -> str | None:
-        """The forbidden URL that a script of *page* led to; Chromium shows an error page then."""
-        return self._dead_ends.pop(_key(page), None)
+    def _final_url(self, request: Request, response: Response) -> str | None:
+        """The forbidden URL that a script of the page led to; Chromium shows an error page then."""
+        if response.url.startswith("chrome-error:"):
+            return self._dead_ends.pop(_key(request.url), None)
+        return None
 
     async def _aborts(self, url: str) -> bool:
         try:
             return await self._forbids(Request(url))
         except Exception as error:  # noqa: BLE001  # scrapy-playwright would leave the browser waiting
-            self._log.add(Line.ABORTED, "The browser's request for %s is aborted: %s", url, describe(error))
+            self._log.add(ExtraTopic.ABORTED, "The browser's request for %s is aborted: %s", url, describe(error))
             return True
 
     async def _forbids(self, request: Request) -> bool:
         extension = self._crawler.get_extension(RepExtension)
         if extension is None:
             raise NotConfigured("the extension scrapy_rep.RepExtension is not enabled")
-        if not extension.judges(request):
+        if not extension.judge.asks_rules(request):
             return False
         robots = await extension.robots(_cause(request))
         decision = extension.decide(robots, request)
-        extension.account.requested_by_browser(request, robots, decision)
+        if decision.is_against_rules:
+            self._crawler.stats.inc_value("rep/browser/forbidden_count")
+        stamp = extension.account.stamp_by(request, decision, robots)
+        Crawl.of(self._crawler).events.judged.send("browser", request, stamp, "")
         return decision.is_forbidden
 
     def _spider_opened(self) -> None:
@@ -139,6 +129,12 @@ class BrowserGate:
 
     def __repr__(self) -> str:
         return f"<BrowserGate of {self._crawler.spidercls.name}>"
+
+
+def gate_of(crawl: Crawl) -> BrowserGate:
+    """The gate that the add-on put into the settings, or one for a function that calls `abort_forbidden`."""
+    setting = crawl.crawler.settings.get(ABORT_REQUEST)
+    return setting if isinstance(setting, BrowserGate) else BrowserGate(crawl.crawler)
 
 
 _open: WeakSet[BrowserGate] = WeakSet()
@@ -182,72 +178,3 @@ def _key(url: str) -> str:
     """
     found = _URL.match(url)
     return f"{Origin.find(found[1]) or found[1]}/{found[3]}" if found else url
-
-
-class FinalUrl:
-    """Judges the URLs that responses come from, in one crawl."""
-
-    def __init__(self, crawler: Crawler, extension: RepExtension, browser: BrowserGate | None) -> None:
-        self._stats = crawler.stats
-        self._extension = extension
-        self._browser = browser
-        self._targets = extension.targets
-        self._drops = extension.settings.forbidden_response == "drop"
-        self._log = Crawl.of(crawler).log
-
-    def request_for(self, request: Request, response: Response) -> Request | None:
-        """A request for the final URL of *response*; None if there is nothing to judge.
-
-        That is so if the URL is the one that was judged, and if no rules are asked about it.
-        """
-        if is_exempt(request) or is_robots_txt(request) or response.url == self._targets.of(request):
-            return None
-        try:
-            url = response.url
-            if self._browser is not None and url.startswith("chrome-error:"):
-                url = self._browser.dead_end(request.url) or url
-            final = self._targets.of(Request(url))
-            if _parts(final) == _parts(self._targets.of(request)):
-                return None
-        except ValueError:  # nothing was fetched from such a URL
-            return None
-        # The meta of the request is for its own URL: its download slot, what a service is asked for.
-        meta: dict[str, Any] = {key: request.meta[key] for key in _INHERITED if key in request.meta}
-        asked = Request(final, request.callback, headers=request.headers, meta=meta)
-        return asked if self._extension.judges(asked) else None
-
-    async def judge(self, request: Request, response: Response, final: Request) -> Response:
-        """Judge *final*, the request for the final URL of *response*.
-
-        Raises `ForbiddenByRobots` if it is forbidden and ``REP_FORBIDDEN_RESPONSE`` is ``"drop"``.
-        """
-        extension = self._extension
-        robots = await extension.robots(final)
-        decision = extension.decide(robots, final)
-        is_dropped = self._drops and decision.is_forbidden
-        if decision.is_forbidden and not is_dropped:
-            decision = decision._replace(outcome=Outcome.REPORTED)
-        extension.account.answered(request, final, robots, decision)
-        if decision.is_against_rules:
-            self._stats.inc_value("rep/response/forbidden_count")
-            response.flags.append(FLAG)
-            what = "dropped" if is_dropped else "kept"
-            self._log.add(
-                Line.DROPPED if is_dropped else Line.KEPT,
-                "%s ended at %s, which robots.txt of %s forbids (%s): the response is %s",
-                self._targets.name(request), self._targets.url(final), robots.entry.origin, decision.why, what,
-            )  # fmt: skip
-        if is_dropped:
-            raise ForbiddenByRobots(robots.entry.origin, decision.verdict)
-        return response
-
-
-def _parts(url: str) -> Any:
-    """What a robots.txt is chosen by and what its rules see: origin, path and query.
-
-    Raises ``ValueError`` for a URL that has no robots.txt.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in SCHEMES:
-        raise ValueError(parts.scheme)
-    return Origin.from_url(url), parts.path or "/", parts.query

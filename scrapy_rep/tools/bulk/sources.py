@@ -172,9 +172,9 @@ class StoreSource:
 
     def __init__(self, place: Path | BaseSettings, stale_max: float, status_access: Mapping[int, Access]) -> None:
         """As `open_source`."""
-        from scrapy_rep.crawl.robots.stores import store_of  # noqa: PLC0415  # they load Scrapy, which files do not need
         from scrapy_rep.crawl.robots.stores.sqlite import SqliteStore  # noqa: PLC0415
         from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection  # noqa: PLC0415
+        from scrapy_rep.extras.fleet.sharing import store_of  # noqa: PLC0415  # they load Scrapy, which files do not need
 
         self._status_access = status_access
         self._freshness = Freshness(0.0, inf, stale_max, Backoff(0.0, 0.0))

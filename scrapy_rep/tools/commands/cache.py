@@ -18,9 +18,10 @@ from io import StringIO
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.robots.stores import Store, store_of
+from scrapy_rep.crawl.robots.stores import Store
 from scrapy_rep.directives.ai import PATHS, SiteFile
 from scrapy_rep.extras.ai.files import license_at
+from scrapy_rep.extras.fleet.sharing import store_of
 from scrapy_rep.protocol import Kind, Origin, parse
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request
 
+from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.middleware import RepMiddleware
 from scrapy_rep.crawl.policy.meta import META_KEY
-from scrapy_rep.crawl.policy.policy import ASKING, Decision, Mode, Outcome, Policy, forbidden_for
+from scrapy_rep.crawl.policy.policy import ASKS, Decision, Mode, Outcome, Policy, decide
 from scrapy_rep.crawl.runtime.log import describe
-from scrapy_rep.crawl.sitemaps.site_files import AiSignals
 from scrapy_rep.directives.vocabulary import Answer, first_refusal, reserved_from
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
+from scrapy_rep.extras.ai.signals import RESERVED, refusal_in
 from scrapy_rep.protocol import Reason, Verdict
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
@@ -35,7 +36,6 @@ _MEANINGS = {
     Mode.IGNORE: "ignore: the rules are not checked",
     Mode.OFF: "off: ROBOTSTXT_OBEY is False, so the rules are not checked",
 }
-_RESERVED = forbidden_for(Reason.AI_SIGNAL)
 
 
 class Judgement(NamedTuple):
@@ -129,11 +129,9 @@ class CrawlPolicy:
         """Raises `InvalidSettingError`."""
         # Scrapy's own default is False: outside a project it says nothing about any crawl.
         is_off = settings.getpriority("ROBOTSTXT_OBEY") and not settings.getbool("ROBOTSTXT_OBEY")
-        self._lapsed: list[PolicyException] = []
         self._settings = RepSettings.from_settings(settings)
         self._policy = Policy.from_settings(self._settings, Mode.OFF if is_off else Mode.OBEY)
-        self._ai = AiSignals(self._settings)
-        self._policy.lapsed = lambda exception, _: self._lapsed.append(exception)
+        self._refuses_pages = self._settings.ai_signals == "refuse"
 
     def decide(self, url: str, verdict: Verdict) -> Decision:
         """What becomes of a request for *url*, about which robots.txt says *verdict*.
@@ -141,24 +139,26 @@ class CrawlPolicy:
         Raises ``ValueError`` for a URL that has no robots.txt.
         """
         mode = self._policy.mode(url)
-        return self._policy.decide(url, mode, verdict) if mode in ASKING else self._policy.decide_unasked(mode)
+        return decide(verdict if mode in ASKS else None, url, mode, self._policy, clock.time())
 
     def decide_by(self, robots: Robots, tokens: Sequence[str], url: str, *, is_sitemap: bool = False) -> Decision:
         """As `decide`, by what *robots* says to the crawler with these *tokens*; signals to AI count, too."""
         decision = self.decide(url, robots.verdict(tokens, url))
-        if is_sitemap or not self._ai.refuses_pages:
+        if is_sitemap or not self._refuses_pages or not decision.is_asked or not decision.verdict.allowed:
             return decision
-        return self._ai.apply(decision, self._policy, robots, robots.addressed(tokens), url)
+        refusal = refusal_in(robots, robots.addressed(tokens), url, self.purposes)
+        if refusal is None:
+            return decision
+        return decide(RESERVED, url, decision.mode, self._policy, clock.time())._replace(line=refusal.line)
 
     def apply(self, url: str, verdict: Verdict) -> Applied:
         """What applies to *url*, about which robots.txt says *verdict*."""
-        self._lapsed.clear()
         try:
             decision = self.decide(url, verdict)
-            delay = self._policy.delay_exception(url) if decision.is_asked else None
+            delay = self._policy.delay_exception(url, clock.time()) if decision.is_asked else None
         except ValueError:  # a path alone
             return Applied()
-        return Applied(decision, next(iter(self._lapsed), None), delay)
+        return Applied(decision, decision.lapsed, delay)
 
     @property
     def purposes(self) -> Sequence[Category]:
@@ -183,7 +183,7 @@ class CrawlPolicy:
             yield f'requested and counted as reserved from {uses}: {why} is "report"'
         elif decision.exception:
             yield f"requested although it is reserved from {uses}: {_excepted(decision.exception)[0]}"
-        elif refusal and self._ai.refuses_pages and decision.mode is Mode.OBEY:
+        elif refusal and self._refuses_pages and decision.mode is Mode.OBEY:
             yield f"not requested: line {refusal.line} reserves it from {refusal.category} (REP_AI_SIGNALS)"
         elif is_known or refusal:
             yield f"its items are dropped: it is reserved from {uses} (REP_AI_SIGNALS)"
@@ -191,7 +191,7 @@ class CrawlPolicy:
     def _on_reserved(self, url: str) -> Decision:
         """What becomes of a page that is reserved from a purpose: its request, or its items."""
         try:
-            return self._policy.decide(url, self._policy.mode(url), _RESERVED)
+            return decide(RESERVED, url, self._policy.mode(url), self._policy, clock.time())
         except ValueError:  # a path alone
             return Decision.forbidden(self._policy.default, Reason.AI_SIGNAL)
 

@@ -6,14 +6,12 @@ those of every crawl. Knows nothing of what the rules say.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from scrapy import Request
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.misc import load_object
@@ -21,18 +19,17 @@ from twisted.internet.defer import DeferredList, FirstError
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.extension import RepExtension
-from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.robots.parser import RepRobotParser
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.log import describe
-from scrapy_rep.crawl.runtime.scrapy_internals import Engine
-from scrapy_rep.crawl.sitemaps import site_files
+from scrapy_rep.crawl.sitemaps.requests import ask_for_packed
 from scrapy_rep.directives.sitemap import Sitemap
 from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
-from scrapy_rep.extras.ai.files import needed_files
-from scrapy_rep.extras.fleet.limiter import RateLimiterAwayError
-from scrapy_rep.extras.fleet.permits import Permits
+from scrapy_rep.extras.ai.files import SiteFiles, needed_files
+from scrapy_rep.extras.ai.signals import said_by_files
+from scrapy_rep.extras.backoff.outcomes import Backoffs
+from scrapy_rep.extras.fleet.sharing import Sharing
 from scrapy_rep.protocol.display import shown
 
 from .crawl_runner import run_in_crawl
@@ -44,6 +41,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.directives.vocabulary import Statement
+    from scrapy_rep.extras.ai.files import KeptFile
     from scrapy_rep.protocol import Origin, RobotsTxt
     from scrapy_rep.protocol.freshness import Entry
     from scrapy_rep.settings import RepSettings
@@ -59,7 +57,7 @@ class Fetched:
     """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store.
 
     A crawl requests no page for ``held`` seconds, because of a back-off. ``has_files`` says that the files that
-    speak about AI, if the origin has any, are in ``robots``, and ``has_licenses`` that those that it names are.
+    speak about AI, if the origin has any, are in ``files``, and ``has_licenses`` that those that it names are.
     """
 
     origin: Origin
@@ -68,6 +66,7 @@ class Fetched:
     held: float = 0.0
     has_files: bool = False
     has_licenses: bool = False
+    files: Mapping[str, KeptFile] = field(default_factory=dict)
 
     @property
     def entry(self) -> Entry:
@@ -88,7 +87,7 @@ class Fetched:
 
     def said_by_files(self, token: str, url: str, licenses: Sequence[str]) -> list[Statement]:
         """What the files besides robots.txt, and its *licenses*, say about *url* to the crawler with *token*."""
-        return site_files.said_by_files(self.robots, token, url, licenses)
+        return said_by_files(self.files, token, url, licenses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +114,14 @@ class Fetcher:
             )
         self.crawler = crawler
         self._extension = extension
+        self._crawl = Crawl.of(crawler)
         self._began = clock.time()
         self._held_until: dict[str, float] = {}  # by site, monotonic; what other crawls were asked
 
     @property
     def is_closing(self) -> bool:
         """Whether the crawl is ending early, after Ctrl-C."""
-        return Engine(self.crawler).is_closing
+        return self._crawl.engine.is_closing
 
     async def fetch(self, origin: Origin) -> Fetched:
         """Return the robots.txt of *origin*; an unreachable origin gives an entry that says so."""
@@ -158,41 +158,34 @@ class Fetcher:
 
     async def learn_holds(self) -> None:
         """Learn what other crawls were asked. A command does not wait for that unless ``REP_BACKOFF`` is set."""
-        permits = Permits.of(Crawl.of(self.crawler))
-        if permits is not None and not self._keeps_holds:
-            with suppress(RateLimiterAwayError, IgnoreRequest):
-                for hold in await permits.limiter.holds():
-                    self._held_until[hold.site] = clock.monotonic() + hold.seconds
-
-    @property
-    def _keeps_holds(self) -> bool:
-        crawl_delay = self.crawler.get_extension(CrawlDelay)
-        return crawl_delay is not None and crawl_delay.backoffs is not None
+        sharing = self._crawl.find(Sharing)
+        if sharing is not None and self._crawl.find(Backoffs) is None:
+            for hold in await sharing.holds():
+                self._held_until[hold.site] = clock.monotonic() + hold.seconds
 
     def seconds_held(self, origin: Origin) -> float:
         """Seconds for which no request for *origin* starts, because of a back-off: another crawl's, perhaps.
 
         Without ``REP_BACKOFF`` only those count that `learn_holds` has learned of.
         """
-        crawl_delay = self.crawler.get_extension(CrawlDelay)
-        if crawl_delay is not None and self._keeps_holds:
-            return crawl_delay.held_for(origin.host)
+        backoffs = self._crawl.find(Backoffs)
+        if backoffs is not None:
+            return backoffs.held_for(origin.host)
         return max(self._held_until.get(origin.host, 0.0) - clock.monotonic(), 0.0)
 
     async def with_files(self, fetched: Fetched, settings: RepSettings) -> Fetched:
         """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""
         paths = {TDMREP, *needed_files(settings)}
-        await self._add_files(fetched, paths=paths)
-        return replace(fetched, has_files=True)
+        return replace(await self._with_files(fetched, paths=paths), has_files=True)
 
     async def with_licenses(self, fetched: Fetched, urls: Iterable[str]) -> Fetched:
         """*fetched* with the licenses at *urls* that can be read."""
-        await self._add_files(fetched, licenses=urls)
-        return replace(fetched, has_licenses=True)
+        return replace(await self._with_files(fetched, licenses=urls), has_licenses=True)
 
-    async def _add_files(self, fetched: Fetched, **wanted: Iterable[str]) -> None:
-        robots, cause = fetched.robots, Request(fetched.origin.robots_url)
-        robots.files = {**robots.files, **await self._extension.files.fetched(robots, cause, **wanted)}
+    async def _with_files(self, fetched: Fetched, **wanted: Iterable[str]) -> Fetched:
+        cause = Request(fetched.origin.robots_url)
+        found = await self._crawl.part(SiteFiles).fetched(fetched.robots, cause, **wanted)
+        return replace(fetched, files={**fetched.files, **found})
 
     async def fetch_page(self, url: str) -> FetchedPage:
         """Request *url* once. A redirect is not followed, because it speaks for its own URL. Never raises."""
@@ -207,7 +200,7 @@ class Fetcher:
     async def fetch_sitemap(self, url: str) -> Sitemap:
         """Return the sitemap at *url*. Raises ``ValueError`` for anything else, and Scrapy's download errors."""
         request = Request(url, callback=NO_CALLBACK, dont_filter=True)
-        site_files.ask_for_packed(request)
+        ask_for_packed(request)
         response = await self.crawler.engine.download_async(request)
         if response.status != 200:
             raise ValueError(f"status {response.status}")

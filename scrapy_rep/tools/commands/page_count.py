@@ -13,8 +13,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.crawl.pacing.requested_delays import DelayLimits, requested_delay
-from scrapy_rep.crawl.sitemaps.site_files import sitemaps_of
-from scrapy_rep.crawl.sitemaps.sitemaps import MAX_NESTING
+from scrapy_rep.crawl.sitemaps.requests import sitemaps_of
+from scrapy_rep.crawl.sitemaps.spider import MAX_NESTING
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import duration, number_of
 from scrapy_rep.settings import RepSettings

@@ -15,6 +15,8 @@ from scrapy_rep.crawl.policy.meta import BLANK, META_KEY, stamp_of
 from scrapy_rep.crawl.policy.policy import Decision, Mode, Outcome
 from scrapy_rep.crawl.robots.parser import RepRobotParser
 from scrapy_rep.crawl.robots.robots import Robots
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.extras.audit.audit import Audit
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from tests.support.exceptions import exception
@@ -59,7 +61,7 @@ def judge(gate: RepMiddleware, request: Request) -> None:
 def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
     extension = extension_of(crawler_at_rest())
     short, long = (Request(f"{SITE}{path}", headers={"User-Agent": agent}) for _ in range(2))
-    robots = extension.cached_robots(short.url)
+    robots = extension.registry.current(short.url)
     assert robots is not None
     decision = extension.decide(robots, long)
     assert passes(extension, short) is not decision.is_forbidden
@@ -81,7 +83,7 @@ def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
     copied = Request(f"{SITE}/")
     assert passes(extension, copied)
     copied.meta[META_KEY] |= {"verdict": "reported", "rule": "Disallow: /x"}
-    robots = extension.cached_robots(copied.url)
+    robots = extension.registry.current(copied.url)
     assert robots is not None
     extension.account.decided(copied, robots, extension.decide(robots, copied))
     assert (copied.meta[META_KEY]["verdict"], copied.meta[META_KEY]["rule"]) == ("allowed", None)
@@ -129,8 +131,9 @@ def test_ours_what_obeys_nothing_is_still_written_to_the_audit_log(tmp_path: Pat
     settings = {"ROBOTSTXT_OBEY": False, "REP_AUDIT": str(tmp_path / "audit.jsonl")}
     extension = extension_of(crawler_at_rest(settings))
     assert not passes(extension, Request(f"{SITE}/"))
-    assert extension.account.audit is not None
-    extension.account.audit.log.close()
+    audit = Crawl.of(extension._crawl.crawler).find(Audit)
+    assert audit is not None
+    audit.log.close()
 
 
 @pytest.mark.parametrize("key", ["dont_obey_robotstxt", "rep_fetch", "download_slot", "rep"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scrapy_rep import RepRobotParser
 from scrapy_rep.crawl.robots.robots import Robots
-from scrapy_rep.crawl.sitemaps.site_files import Sitemaps, sitemaps_of
+from scrapy_rep.crawl.sitemaps.requests import Sitemaps, sitemaps_of
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 

@@ -6,7 +6,6 @@ import pytest
 from scrapy.http import Response
 
 from scrapy_rep.extras.backoff.site_backoff import QUIET, Plea, SiteBackoff, seconds_asked
-from scrapy_rep.extras.fleet.limiter import Hold
 from tests.support.simulation import Simulation
 
 MOST = 300.0
@@ -204,7 +203,7 @@ def test_ours_a_delay_that_is_hardly_one_is_none(backoff: SiteBackoff, clock: Si
 
 def test_ours_what_another_process_was_asked_counts_if_it_is_more(backoff: SiteBackoff) -> None:
     asked(backoff, seconds=5.0)
-    backoff.adopt(Hold("a.example", 3.0, 4.0, 0.2))
+    backoff.adopt(3.0, 4.0, 0.2)
     assert (backoff.seconds_left(), backoff.delay, backoff.pace) == (5.0, 4.0, 0.2)
-    backoff.adopt(Hold("a.example", 9.0, 1.0, 0.1))
+    backoff.adopt(9.0, 1.0, 0.1)
     assert (backoff.seconds_left(), backoff.delay, backoff.pace) == (9.0, 4.0, 0.2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +14,7 @@ from scrapy_rep.crawl.pacing import prefetch
 from scrapy_rep.crawl.pacing.prefetch import Prefetcher
 from scrapy_rep.crawl.robots.origins import Origins
 from scrapy_rep.crawl.runtime.event_loop import Timer
+from scrapy_rep.crawl.runtime.events import Events
 from tests.support.in_process import crawler_at_rest
 from tests.support.simulation import Simulation
 
@@ -22,9 +22,11 @@ from tests.support.simulation import Simulation
 class Robots:
     """Fetches that end when they are told to."""
 
-    def __init__(self) -> None:
-        self.ends: dict[str, Callable[[], None]] = {}
+    def __init__(self, origins: Origins, events: Events) -> None:
+        self.ends: set[str] = set()
         self.downloads = 0
+        self.registry = self
+        self._origins, self._events = origins, events
 
     @property
     def is_fetching(self) -> bool:
@@ -33,16 +35,14 @@ class Robots:
     def state_to_ask(self, request: Request) -> Any:
         return request.url
 
-    def flight(self, request: Request) -> Any:
-        def call_when_ended(ended: Callable[[], None], waiting: Callable[[], int]) -> None:
-            self.downloads += 1
-            self.ends[request.url] = ended
-
-        return SimpleNamespace(call_when_ended=call_when_ended)
+    def flight(self, request: Request) -> None:
+        self.downloads += 1
+        self.ends.add(request.url)
 
     def end(self, url: str) -> None:
         self.downloads -= 1
-        self.ends.pop(url)()
+        self.ends.remove(url)
+        self._events.landed.send(self._origins.at(url))
 
 
 class Waiting:
@@ -67,13 +67,13 @@ class Waiting:
 class Bench:
     def __init__(self, clock: Simulation) -> None:
         self.clock = clock
-        self.robots = Robots()
-        self.origins = Origins(10_000, 1)
+        self.origins, events = Origins(10_000, 1), Events()
+        self.robots = Robots(self.origins, events)
         self.engine = SimpleNamespace(is_running=True, is_closing=False, wake=lambda: None)
         self.is_enough = False
         self.stats = StatsCollector(crawler_at_rest())
         robots: Any = self.robots
-        crawl: Any = SimpleNamespace(engine=self.engine, stats=self.stats)
+        crawl: Any = SimpleNamespace(engine=self.engine, stats=self.stats, events=events)
         admit: Any = Waiting.admit
         self.prefetcher = Prefetcher(crawl, robots, Timer(), lambda: self.is_enough, admit)
 

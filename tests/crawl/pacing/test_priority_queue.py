@@ -430,7 +430,7 @@ async def test_while_a_request_waits_at_the_door_its_site_hands_out_no_other(
 ) -> None:
     bench = Bench(clock, {"ROBOTSTXT_OBEY": True, **NO_JITTER})
     extension: Any = bench.crawler.get_extension(RepExtension)
-    monkeypatch.setattr(extension.registry, "state_to_ask", lambda _: None)
+    monkeypatch.setattr(extension.judge, "state_to_ask", lambda _: None)
     states = bench.queue._tracker.states
     states.require("a.example", SOURCE, 10.0)
     site = states.sites["a.example"]
@@ -449,7 +449,7 @@ def test_download_slots_that_fetch_from_one_site_become_one_with_all_their_reque
 ) -> None:
     bench = Bench(clock, {"ROBOTSTXT_OBEY": True, **NO_JITTER})
     extension: Any = bench.crawler.get_extension(RepExtension)
-    monkeypatch.setattr(extension.registry, "state_to_ask", lambda _: None)
+    monkeypatch.setattr(extension.judge, "state_to_ask", lambda _: None)
     bench.push("a/1", "a/2", meta={"download_slot": "z"})
     bench.push("a/3", meta={"download_slot": "b"})
     bench.start(bench.pop() or "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,11 +12,13 @@ from scrapy import Request
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots.fetch import FetchResult
 from scrapy_rep.crawl.robots.parser import RepRobotParser
-from scrapy_rep.crawl.robots.robots import KeptFile, Robots
+from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.robots.robots import Robots
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.directives.ai import SiteFile
 from scrapy_rep.directives.rsl import RslFile
-from scrapy_rep.extras.ai.files import SiteFiles, license_at
+from scrapy_rep.extras.ai.files import KeptFile, SiteFiles, license_at
+from scrapy_rep.extras.ai.signals import AiSignals, Said
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Backoff, Entry, Freshness
 from tests.support.in_process import crawler_at_rest, run
@@ -41,7 +42,7 @@ def entry(days: int, *, fetched: float = NOW, until: float = NOW + 9 * DAY, fail
     return Entry(FILE, Access.SUCCESSFUL, str(FILE), 200, body, (), fetched, until, "", "", failures, since)
 
 
-class Registry:
+class Fetches:
     """In the place of the one of a crawl: answers with entries in turn, and keeps what is saved."""
 
     def allows(self, robots: Robots, url: str, cause: Request) -> bool:
@@ -49,7 +50,6 @@ class Registry:
 
     def __init__(self, *answers: Entry, is_stored: bool = False) -> None:
         self.freshness = Freshness(60.0, 9 * DAY, 20 * DAY, Backoff(1.0, 60.0))
-        self.when_closing: list[Callable[[], None]] = []
         self.saved: list[Entry] = []
         self.origins = self
         self._answers = [*answers]
@@ -62,7 +62,8 @@ class Registry:
     async def save(self, entry: Entry, *_: Any) -> None:
         self.saved.append(entry)
 
-    def resize(self, _: Robots) -> None: ...
+    def resize(self, robots: Robots, kept_octets: int) -> None:
+        robots.kept_octets = kept_octets
 
 
 def robots_of(body: str = "") -> Robots:
@@ -70,11 +71,17 @@ def robots_of(body: str = "") -> Robots:
     return Robots(known, Access.SUCCESSFUL, NOW + 9 * DAY, RepRobotParser(body.encode()))
 
 
-def files_of(registry: Registry, **settings: Any) -> SiteFiles:
-    return SiteFiles(Crawl.of(crawler_at_rest(settings)), registry)  # type: ignore[arg-type]
+def files_of(registry: Fetches, **settings: Any) -> SiteFiles:
+    return crawl_with(registry, settings).part(SiteFiles)
 
 
-def fetched(registry: Registry) -> KeptFile:
+def crawl_with(registry: Fetches, settings: dict[str, Any]) -> Crawl:
+    crawl = Crawl.of(crawler_at_rest(settings))
+    crawl._parts[Registry] = registry
+    return crawl
+
+
+def fetched(registry: Fetches) -> KeptFile:
     """The license, as one crawl has it."""
     found = run(files_of(registry).fetched(robots_of(), Request(str(A)), licenses=[str(FILE)]))
     return found[str(FILE)]
@@ -105,7 +112,7 @@ def test_ours_a_site_without_https_may_name_others_without() -> None:
 
 def test_rsl_a_license_is_fresh_for_no_longer_than_it_says() -> None:
     for days, fresh in ((2, 2), (30, 9)):
-        registry = Registry(entry(days))
+        registry = Fetches(entry(days))
         assert fetched(registry).entry.fresh_until == NOW + fresh * DAY
         assert [one.fresh_until for one in registry.saved] == [NOW + fresh * DAY]
 
@@ -113,20 +120,22 @@ def test_rsl_a_license_is_fresh_for_no_longer_than_it_says() -> None:
 def test_rsl_a_license_that_is_older_than_it_says_is_not_read() -> None:
     for age, is_read in ((2 * DAY - 1, True), (2 * DAY, False)):
         stored = entry(2, fetched=NOW - age, until=NOW, failures=1)
-        assert fetched(Registry(stored, is_stored=True)).is_read is is_read
+        assert fetched(Fetches(stored, is_stored=True)).is_read is is_read
 
 
 def test_rsl_the_files_are_needed_again_when_the_license_has_expired() -> None:
     for days, until in ((2, 2), (30, 9)):
         robots = robots_of(f"License: {FILE}")
-        run(files_of(Registry(entry(days)), REP_PURPOSES=["search"]).load(robots, Request(str(A))))
-        assert robots.files_until == NOW + until * DAY
-        assert robots.said_in(str(FILE)) is not None
+        signals = AiSignals(crawl_with(Fetches(entry(days)), {"REP_PURPOSES": ["search"]}))
+        run(signals._load_files(robots, Request(str(A))))
+        said = signals._said[robots.parser]
+        assert said.until == NOW + until * DAY
+        assert said.files[str(FILE)].is_read
 
 
 def test_ours_a_license_is_read_once_for_all_who_name_it_and_forgotten_with_them() -> None:
     until = NOW + 2 * DAY
-    registry = Registry(entry(2, until=until), entry(2, until=until), entry(2, fetched=NOW - 1), entry(3))
+    registry = Fetches(entry(2, until=until), entry(2, until=until), entry(2, fetched=NOW - 1), entry(3))
     files, cause = files_of(registry), Request(str(A))
 
     async def get() -> Any:
@@ -147,19 +156,17 @@ def test_ours_a_license_is_read_once_for_all_who_name_it_and_forgotten_with_them
 
 
 def test_ours_a_crawl_that_is_closing_waits_for_no_file() -> None:
-    registry = Registry()
+    registry = Fetches()
     registry.refresh = hang  # type: ignore[method-assign]
     files, robots = files_of(registry, REP_PURPOSES=["ai-train"]), robots_of()
 
     async def close() -> None:
-        loading = asyncio.ensure_future(files.load(robots, Request(str(A))))
+        loading = asyncio.ensure_future(files.load(robots, Request(str(A)), ()))
         await asyncio.sleep(0.01)
-        for cancel in registry.when_closing:
-            cancel()
-        await asyncio.wait_for(loading, timeout=5)
+        files._crawl.events.closing.send()
+        assert await asyncio.wait_for(loading, timeout=5) is None
 
     run(close())
-    assert robots.files == {}
 
 
 async def hang(*_: Any, **__: Any) -> Any:
@@ -171,6 +178,4 @@ def test_ours_the_memory_of_a_license_counts() -> None:
     contents = "".join(f'<content url="/*{number}">{license_}</content>' for number in range(300))
     body = f'<rsl xmlns="https://rslstandard.org/rsl">{contents}</rsl>'.encode()
     file = Entry(FILE, Access.SUCCESSFUL, "", 200, body, (), NOW, NOW)
-    robots = robots_of()
-    robots.files = {"x": KeptFile(file, RslFile(body))}
-    assert octets_kept(lambda: RslFile(body)) < robots.octets
+    assert octets_kept(lambda: RslFile(body)) < Said(files={"x": KeptFile(file, RslFile(body))}).octets

@@ -12,10 +12,13 @@ import pytest
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots.origins import Origins, SingleFlight
 from scrapy_rep.crawl.robots.parser import RepRobotParser
+from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.robots import Robots
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.extras.ai.signals import AiSignals
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from tests.support.in_process import run
+from tests.support.in_process import crawler_at_rest, run
 from tests.support.memory import octets_kept
 
 A, B, C = (Origin("https", host, 443) for host in ("a.example", "b.example", "c.example"))
@@ -207,16 +210,16 @@ def test_what_files_say_about_ai_stays_within_the_bound_of_memory(form: str) -> 
     body = f"User-agent: *\nAllow: /\n{lines}".encode()
 
     def crawled() -> Origins:
-        origins = Origins(1_000, bound)
+        crawl = Crawl.of(crawler_at_rest({"REP_PURPOSES": ["search"]}))
+        signals, origins = AiSignals(crawl), Origins(1_000, bound)
+        crawl._parts[Registry].origins = origins
         for number in range(20):
             robots = robots_of(Origin("https", f"h{number}.example", 443), bytes(bytearray(body)))
             put(origins, robots, robots.octets)
             for page in range(10):
                 url = f"https://h.example/p/{page * 97}"
                 robots.verdict(["x"], url)
-                robots.signals("x").statements(url)
-                if not page:
-                    origins.resize(robots)
+                signals._signals(robots, "x").statements(url)
         assert 1 < len(origins) < 20
         return origins
 
@@ -225,8 +228,9 @@ def test_what_files_say_about_ai_stays_within_the_bound_of_memory(form: str) -> 
 
 def test_an_unmodified_file_keeps_what_it_says_about_ai() -> None:
     robots = robots_of(A, b"User-agent: *\nContent-Usage: train-ai=n\n")
-    assert robots.signals("x") is robots.signals("x")
-    assert not robots_of(A).signals("x")
+    signals = AiSignals(Crawl.of(crawler_at_rest({"REP_PURPOSES": ["search"]})))
+    assert signals._signals(robots, "x") is signals._signals(robots, "x")
+    assert not signals._signals(robots_of(A), "x")
     for number in range(100):
-        robots.signals(f"bot{number}")
-    assert len(robots.known_signals) <= 16
+        signals._signals(robots, f"bot{number}")
+    assert len(signals._said[robots.parser].signals) <= 16

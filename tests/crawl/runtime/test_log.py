@@ -9,15 +9,15 @@ from scrapy import signals
 from scrapy.utils.test import get_crawler
 
 from scrapy_rep.crawl.runtime.crawl import Crawl
-from scrapy_rep.crawl.runtime.log import Line
+from scrapy_rep.crawl.runtime.log import Topic
 
 
 def messages(count: int, caplog: pytest.LogCaptureFixture) -> list[str]:
     caplog.set_level(logging.INFO, "scrapy_rep")
     crawler = get_crawler()
     for number in range(count):
-        Crawl.of(crawler).log.add(Line.UNREACHABLE, "origin %d", number)
-    Crawl.of(crawler).log.add(Line.READ, "another kind")
+        Crawl.of(crawler).log.add(Topic.UNREACHABLE, "origin %d", number)
+    Crawl.of(crawler).log.add(Topic.READ, "another kind")
     crawler.signals.send_catch_log(signals.spider_closed)
     return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import scrapy_rep
 from scrapy_rep.crawl.runtime import scrapy_internals
+from scrapy_rep.crawl.runtime.events import Events
 from scrapy_rep.crawl.runtime.scrapy_internals import TOUCHES, Engine
 
 PACKAGE = Path(scrapy_rep.__file__).parent
@@ -84,7 +85,7 @@ def test_what_a_filter_has_seen_is_written_when_it_is_told_also_if_it_would_writ
     with path.open("a+", buffering=1) as file:
         slot = SimpleNamespace(scheduler=SimpleNamespace(df=SimpleNamespace(file=file)))
         crawler: Any = SimpleNamespace(engine=SimpleNamespace(_slot=slot))
-        engine = Engine(crawler)
+        engine = Engine(crawler, Events())
         engine.flush_seen()
         file.write("fingerprint\n")
         assert path.read_text() == ""

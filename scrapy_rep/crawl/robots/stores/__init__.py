@@ -1,25 +1,24 @@
-"""Where entries live between requests, runs and machines: in SQLite, in Redis, or nowhere.
+"""Where entries live between requests, runs and machines: in SQLite, in a store of the project, or nowhere.
 
 A store gets and puts entries and grants leases on origins. It knows nothing of how robots.txt is fetched, nor of
-what an entry means for a request. `Store` is all that the rest of the package knows of SQLite and Redis.
+what an entry means for a request. An extra may put another store before the one in the settings.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from scrapy import Spider
-from scrapy.crawler import Crawler
-from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.extras.fleet.redis_connection import RedisConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from scrapy.crawler import Crawler
 
     from scrapy_rep.protocol import Origin
     from scrapy_rep.protocol.freshness import Entry
@@ -27,12 +26,11 @@ if TYPE_CHECKING:
 _STORES: Final = {
     "memory": "scrapy_rep.crawl.robots.stores.NullStore",
     "sqlite": "scrapy_rep.crawl.robots.stores.sqlite.SqliteStore",
-    "redis": "scrapy_rep.extras.fleet.redis_store.RedisStore",
 }
 
 
 _FOR_CRAWLS: Final = ("get", "put", "acquire_lease", "release_lease", "close")
-_FOR_COMMANDS: Final = ("entries", "purge")
+FOR_COMMANDS: Final = ("entries", "purge")
 
 
 class Store(Protocol):
@@ -126,29 +124,17 @@ async def claim(store: Store, origin: Origin, seconds: float, seen: Entry | None
     return False
 
 
-def open_store(crawler: Crawler, connection: RedisConnection | None = None) -> Store:
-    """Return the store that ``REP_STORE`` names; with a *connection* it is the fallback of a store in Redis.
+def open_store(crawler: Crawler) -> Store:
+    """The store that ``REP_STORE`` names, or what an extra makes of it.
 
     Under ``scrapy check`` and ``scrapy shell`` nothing is stored: their users want the current robots.txt.
     """
     if os.environ.get("SCRAPY_CHECK") or _is_shell(crawler):
         return NullStore()
-    return _named_store(crawler, connection)
+    return named_store(Crawl.of(crawler))
 
 
-def store_of(settings: BaseSettings) -> Store:
-    """Return the store of crawls with these *settings*, for commands: it has all methods of `Store`.
-
-    Raises `InvalidSettingError`.
-    """
-    crawler = Crawler(Spider, settings)  # type: ignore[arg-type]
-    parsed = Crawl.of(crawler).settings
-    store = _named_store(crawler, RedisConnection(crawler) if parsed.redis_url else None)
-    _require(store, parsed.store, _FOR_COMMANDS, "this command")
-    return store
-
-
-def _require(store: Store, name: str, methods: Sequence[str], user: str) -> None:
+def require(store: Store, name: str, methods: Sequence[str], user: str) -> None:
     """Raise `InvalidSettingError` if *store*, which ``REP_STORE`` calls *name*, lacks one of *methods*."""
     lacking = [f"{method}()" for method in methods if not hasattr(store, method)]
     if lacking:
@@ -158,12 +144,12 @@ def _require(store: Store, name: str, methods: Sequence[str], user: str) -> None
         )
 
 
-def _named_store(crawler: Crawler, connection: RedisConnection | None) -> Store:
-    settings = Crawl.of(crawler).settings
-    name = settings.store
-    store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawler)
-    _require(store, name, _FOR_CRAWLS, "a crawl")
-    return load_object(_STORES["redis"])(connection, store, settings.stale_max) if connection else store
+def named_store(crawl: Crawl) -> Store:
+    """The store that the settings of *crawl* name. Raises `InvalidSettingError` for one that lacks a method."""
+    name = crawl.settings.store
+    store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawl.crawler)
+    require(store, name, _FOR_CRAWLS, "a crawl")
+    return cast("Store", crawl.events.opening_store.change(store))
 
 
 def _is_shell(crawler: Crawler) -> bool:

@@ -1,7 +1,7 @@
-"""The stored form of an entry, the same in SQLite and Redis.
+"""The stored form of an entry, the same in every store of this package.
 
 A store keeps an entry under its origin, as *facts* (plain values named like the fields of `Entry`: columns in
-SQLite, JSON in Redis) and as a compressed body, once per content under its SHA-256. Other programs and other
+SQLite, JSON elsewhere) and as a compressed body, once per content under its SHA-256. Other programs and other
 versions may write to the same store, so everything that is read back is checked here.
 """
 
@@ -20,8 +20,8 @@ from scrapy_rep.protocol.freshness import Entry
 SCHEMA: Final = 2
 """Version of the stored form. Raise it with every change of the facts, or of the tables in `sqlite_file`.
 
-Whoever raises it reads what 1.0 wrote, too, and gives the keys in Redis, those of the rate limiter included, other
-names: workers of both versions may share one.
+Whoever raises it reads what 1.0 wrote, and gives the keys in a store that workers share other names: both versions
+may use it at the same time.
 """
 
 FACTS: Final = tuple(field.name for field in fields(Entry) if field.name not in {"origin", "body"})

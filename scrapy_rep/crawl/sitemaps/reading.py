@@ -13,12 +13,12 @@ from scrapy import Request
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 
-from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.runtime.crawl import Crawl
-from scrapy_rep.crawl.runtime.scrapy_internals import sitemap_rules
-from scrapy_rep.crawl.sitemaps.site_files import SITEMAP_CHAIN, SITEMAP_REST, is_for_robots_txt, sitemap_rest
-from scrapy_rep.crawl.sitemaps.sitemap_runs import NOTE
+from scrapy_rep.crawl.runtime.scrapy_internals import sitemap_body, sitemap_callback, sitemap_rules
+from scrapy_rep.crawl.sitemaps.requests import SITEMAP_CHAIN, SitemapRequests, is_for_robots_txt, sitemap_rest
+from scrapy_rep.crawl.sitemaps.runs import NOTE, SITEMAP_REST
 from scrapy_rep.directives.sitemap import NotASitemapError, Sitemap, SitemapEntry
 from scrapy_rep.protocol import SCHEMES, Origin, parse
 
@@ -48,14 +48,11 @@ class SitemapReading:
         self._stats = spider.crawler.stats
         self._crawl = Crawl.of(spider.crawler)
         self._settings = self._crawl.settings
-        self._extension = extension = spider.crawler.get_extension(RepExtension)
+        self._judge = self._crawl.find(Judge)
         self._crawl_delay = spider.crawler.get_extension(CrawlDelay)
-        self._runs = extension.sitemap_runs if extension is not None else None
-        self._begun = extension.sitemaps_begun if extension is not None else {}
-        has_own_body = type(spider)._get_sitemap_body is not SitemapSpider._get_sitemap_body
-        self._body: Callable[[Response], bytes | None] = (
-            spider._get_sitemap_body if has_own_body else (lambda response: response.body)
-        )
+        requests = self._crawl.part(SitemapRequests)
+        self._runs, self._begun = requests.runs, requests.begun
+        self._body = sitemap_body(spider) or (lambda response: response.body)
 
     def requests(self, response: Response) -> Iterator[Request]:
         """The requests that follow from *response*: a robots.txt, a sitemap, or what stands for its rest."""
@@ -150,7 +147,7 @@ class SitemapReading:
     # Which requests they become.
 
     def _of_urls(self, urls: Iterable[str], meta: dict[str, Any]) -> Iterator[Request]:
-        callback = self._spider._parse_sitemap
+        callback = sitemap_callback(self._spider)
         return filter(None, (self._request(url, callback, {**meta}) for url in urls))
 
     def _of_index(
@@ -192,7 +189,7 @@ class SitemapReading:
         """Whether the robots.txt for *request* must name the sitemap, which is on *origins*: others have to."""
         if self._settings.offsite_sitemaps or Origin.find(request.url) in origins:
             return False
-        return self._extension is not None and self._crawl.has_gate and self._extension.asks(request)
+        return self._judge is not None and self._crawl.has_gate and self._judge.asks(request)
 
     def _request(self, url: str, callback: Any, meta: dict[str, Any]) -> Request | None:
         """The request for *url*, None if Scrapy cannot build one, or send it."""
@@ -223,7 +220,7 @@ class SitemapReading:
             return
         meta = {SITEMAP_REST: done + BATCH, SITEMAP_CHAIN: chain_of_urls}
         priority = request.priority if SITEMAP_REST in request.meta else request.priority - 1
-        rest = Request(request.url, self._spider._parse_sitemap, dont_filter=True, priority=priority, meta=meta)
+        rest = Request(request.url, sitemap_callback(self._spider), dont_filter=True, priority=priority, meta=meta)
         self._begun[sitemap_rest(rest)] = chain([following], requests)
         yield rest
 

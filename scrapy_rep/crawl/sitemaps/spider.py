@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from functools import cached_property
-from types import MethodType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin
 
@@ -16,10 +15,17 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 
-from scrapy_rep.crawl.gate.middleware import RepMiddleware
 from scrapy_rep.crawl.runtime.crawl import Crawl
-from scrapy_rep.crawl.sitemaps.site_files import SITEMAP_REST, is_for_robots_txt, is_for_sitemap
-from scrapy_rep.crawl.sitemaps.sitemap_reading import SitemapReading
+from scrapy_rep.crawl.runtime.scrapy_internals import (
+    ReadsSitemaps,
+    is_for_sitemap,
+    replace_sitemap_callback,
+    sitemap_body,
+    sitemap_callback,
+)
+from scrapy_rep.crawl.sitemaps.reading import SitemapReading
+from scrapy_rep.crawl.sitemaps.requests import is_for_robots_txt
+from scrapy_rep.crawl.sitemaps.runs import SITEMAP_REST
 from scrapy_rep.directives.sitemap import GZIP
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Origin
@@ -57,12 +63,8 @@ class SitemapFeed(BaseSpiderMiddleware):
             raise NotConfigured
         self._spider = crawler.spider
         self._settings = settings = Crawl.of(crawler).settings
-        kind = type(self._spider)
-        if kind._parse_sitemap is SitemapSpider._parse_sitemap:
-            self.reading = SitemapReading(self._spider)
-            self._spider._parse_sitemap = MethodType(_parse_sitemap, self._spider)  # type: ignore[method-assign]
-        is_read_here = kind._parse_sitemap in {SitemapSpider._parse_sitemap, RepSitemapSpider._parse_sitemap}
-        if is_read_here and kind._get_sitemap_body is SitemapSpider._get_sitemap_body:
+        self.reading = SitemapReading(self._spider)
+        if replace_sitemap_callback(self._spider, _read) and sitemap_body(self._spider) is None:
             crawler.signals.connect(self._keep_packed, signal=signals.response_downloaded)
         # Under "scrapy check" a spider requests its sample pages only.
         if settings.follow_sitemaps and "SCRAPY_CHECK" not in os.environ:
@@ -107,7 +109,7 @@ class SitemapFeed(BaseSpiderMiddleware):
     def _sitemaps_found(self, urls: Sequence[str]) -> None:
         """Crawl the sitemaps of another origin; the duplicate filter drops those that were crawled before."""
         for url in urls:
-            request = self._checked(Request(url, self._spider._parse_sitemap), nesting=1)
+            request = self._checked(Request(url, sitemap_callback(self._spider)), nesting=1)
             if request is not None:
                 self.crawler.engine.crawl(request)
 
@@ -119,7 +121,7 @@ def _is_within(request: Request, domains: Sequence[str]) -> bool:
     return not names or any(host == name or host.endswith(f".{name}") for name in names)
 
 
-class RepSitemapSpider(SitemapSpider):
+class RepSitemapSpider(ReadsSitemaps):
     """Crawls the pages in the sitemaps that the robots.txt of each site names.
 
     ``sitemap_urls``, ``sitemap_rules``, ``sitemap_follow``, ``sitemap_alternate_links`` and ``sitemap_filter`` are
@@ -151,7 +153,7 @@ class RepSitemapSpider(SitemapSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Request the robots.txt of every site, which the gate fetches only once, and ``sitemap_urls``."""
-        if self.crawler.get_downloader_middleware(RepMiddleware) is None:
+        if not Crawl.of(self.crawler).has_gate:
             raise InvalidSettingError(
                 'RepSitemapSpider needs scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
             )
@@ -161,7 +163,7 @@ class RepSitemapSpider(SitemapSpider):
         for origin in origins:
             # allowed_domains limits the pages, not the sites.
             meta = {"handle_httpstatus_list": [404], "allow_offsite": True}
-            yield Request(origin.robots_url, self._parse_sitemap, meta=meta)
+            yield Request(origin.robots_url, sitemap_callback(self), meta=meta)
         async for request in super().start():
             yield request
 
@@ -182,18 +184,19 @@ class RepSitemapSpider(SitemapSpider):
     def _reading(self) -> SitemapReading:
         return SitemapReading(self, self.sitemap_request)
 
-    def _parse_sitemap(self, response: Response) -> Iterator[Request]:
+    def read_sitemap(self, response: Response) -> Iterator[Request]:
+        """The requests that follow from *response*: from the robots.txt of a site, or from a sitemap."""
         has_sitemaps = False
         for sitemap_or_page in self._reading.requests(response):
             has_sitemaps = True
             yield sitemap_or_page
         request = response.request
         if self.sitemap_fallback and not has_sitemaps and request is not None and is_for_robots_txt(request):
-            yield Request(urljoin(response.url, "/sitemap.xml"), self._parse_sitemap)
+            yield Request(urljoin(response.url, "/sitemap.xml"), sitemap_callback(self))
 
 
-def _parse_sitemap(spider: SitemapSpider, response: Response) -> Iterator[Request]:
-    """What stands for the method of Scrapy's spider: as a method of *spider* it survives disk queues."""
+def _read(spider: SitemapSpider, response: Response) -> Iterator[Request]:
+    """What stands for the method of Scrapy's spider that handles sitemaps."""
     feed = spider.crawler.get_spider_middleware(SitemapFeed)
     assert feed is not None  # noqa: S101  # it has put this there
     return feed.reading.requests(response)

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots.stores.sqlite import NoFileStore
-from scrapy_rep.crawl.sitemaps.site_files import SITEMAP_REST
 from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.settings import NO_LAST_RUN
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
     from scrapy_rep.crawl.robots.stores import Store
+
+SITEMAP_REST: Final = "rep_sitemap_rest"
+"""Meta key of a request for what is left of a sitemap: how many of its requests were made already."""
 
 NOTE: Final = "rep_sitemap_note"
 """Meta key of a request for a sitemap: what the last run noted."""
@@ -36,10 +39,7 @@ class SitemapRuns:
     def __init__(self, name: str, store: Store) -> None:
         """Raises `InvalidSettingError` if *store* keeps no notes."""
         if isinstance(store, NoFileStore) or not (hasattr(store, "note") and hasattr(store, "put_notes")):
-            raise InvalidSettingError(
-                f"REP_SITEMAP_SINCE = 'last run': {type(store).__name__} keeps no last run; set REP_STORE_PATH or"
-                " REP_REDIS_URL, give a store of your own the methods note() and put_notes(), or set a date"
-            )
+            raise InvalidSettingError(NO_LAST_RUN.format(type(store).__name__))
         self._name = name
         self._store = store
         self._began = clock.time()

@@ -1,0 +1,187 @@
+"""The Sitemap lines of a robots.txt, and the requests of sitemap spiders.
+
+https://www.sitemaps.org/protocol.html, "Specifying the Sitemap location in your robots.txt file".
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urldefrag, urljoin, urlsplit
+from weakref import WeakKeyDictionary
+
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import TextResponse
+from scrapy.spiders import SitemapSpider
+from scrapy.utils.httpobj import urlparse_cached
+from w3lib.url import safe_url_string
+
+from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.runtime.scrapy_internals import is_for_sitemap
+from scrapy_rep.crawl.sitemaps.runs import SITEMAP_REST, SitemapRuns
+from scrapy_rep.directives.sitemap import MOST_OCTETS
+from scrapy_rep.protocol import SCHEMES, Access
+from scrapy_rep.settings import LAST_RUN, logging_invalid_settings
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from scrapy_rep.crawl.robots.robots import Robots
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+    from scrapy_rep.protocol import Origin, RobotsTxt
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Sitemaps:
+    """The ``urls`` of Sitemap lines, each once and in order; ``unusable`` are the values of the other lines."""
+
+    urls: tuple[str, ...] = ()
+    unusable: tuple[str, ...] = ()
+
+
+_NONE: Final = Sitemaps()
+# An absolute URL in which there is nothing to resolve or to escape, as in nearly every line.
+_PLAIN: Final = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?/[\w./~-]*(?:\?[\w./?=&~-]+)?", re.ASCII)
+# RFC 3986 sections 3.2.2 and 3.2.3, without the user information of section 3.2.1.
+_HOST_AND_PORT: Final = re.compile(r"[\w.~%!$&'()*+,;=:\[\]-]*", re.ASCII)
+
+
+def sitemaps_of(robots: Robots) -> Sitemaps:
+    """The sitemaps of an origin, with any parser back-end; none unless its access is *successful*.
+
+    A relative line is resolved against the origin, not against the URL that redirects led to.
+    """
+    values = robots.robotstxt.sitemaps if robots.access is Access.SUCCESSFUL else ()
+    if not values:
+        return _NONE
+    origin = robots.entry.origin
+    urls = {value: _absolute(value, origin) for value in values}
+    return Sitemaps(
+        tuple(dict.fromkeys(url for url in urls.values() if url)),
+        tuple(value for value, url in urls.items() if not url),
+    )
+
+
+SITEMAP_CHAIN: Final = "rep_sitemap_chain"
+"""Meta key: the URLs of the sitemap that led to a request, and of those that led there.
+
+A page that has it is on another origin than the sitemap: the robots.txt of that origin must name one of them.
+"""
+
+_MOST_OCTETS: Final = 2 * MOST_OCTETS  # of a sitemap that are received: more than those that are read
+
+
+def sitemap_rest(request: Request) -> str:
+    """The key in `SitemapRequests.begun` of the rest of a sitemap that *request* may stand for."""
+    return f"{request.meta.get(SITEMAP_REST)} {request.url}"
+
+
+def ask_for_packed(request: Request) -> None:
+    """Make *request*, for a sitemap, ask for gzip, which the reader unpacks as it reads, and bound its answer."""
+    request.headers.setdefault("Accept-Encoding", "gzip")
+    request.meta.setdefault("download_maxsize", _MOST_OCTETS)
+
+
+class SitemapRequests:
+    """What a crawl of a `SitemapSpider` adds to the way of a request through the gate."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        """Raises `InvalidSettingError` if the last run is asked for, and the store keeps none."""
+        self._crawl = crawl
+        self._spider = crawl.crawler.spider
+        self.is_active = isinstance(self._spider, SitemapSpider)
+        registry = crawl.find(Registry)
+        self.runs: SitemapRuns | None = None
+        if self.is_active and self._spider is not None and crawl.settings.sitemap_since == LAST_RUN and registry:
+            with logging_invalid_settings(logger):
+                self.runs = SitemapRuns(self._spider.name, registry.store)
+        self.begun: dict[str, Iterator[Request]] = {}
+        """The rest of each sitemap whose first requests are in the scheduler, by `sitemap_rest`."""
+        self._named: WeakKeyDictionary[RobotsTxt, array[int]] = WeakKeyDictionary()  # hashes of URLs
+
+    def is_for_sitemap(self, request: Request) -> bool:
+        """Whether *request* gets a sitemap, or a robots.txt, for the spider."""
+        return is_for_sitemap(request, self._spider)
+
+    async def prepare(self, request: Request) -> Response | None:
+        """Answer *request*, for a sitemap, with what is known already, or prepare it for the network."""
+        if sitemap_rest(request) in self.begun:
+            request.meta["dont_cache"] = True  # else Scrapy's HTTP cache takes this for the sitemap
+            return TextResponse(request.url, flags=["scrapy_rep"])
+        ask_for_packed(request)
+        if self.runs is not None:
+            await self.runs.ask(request)
+        return None
+
+    def cross_submitted(self, request: Request, robots: Robots) -> Request:
+        """What goes back to the scheduler instead of *request*, for a page that a sitemap elsewhere lists.
+
+        Raises ``IgnoreRequest`` unless *robots*, which applies to the page, names a sitemap that led to it:
+        https://www.sitemaps.org/protocol.html, "Sitemaps & Cross Submits". The duplicate filter has not seen the
+        page yet, because a sitemap that may list it may be read later.
+        """
+        if self._names(robots, request.meta[SITEMAP_CHAIN]):
+            meta = {key: value for key, value in request.meta.items() if key != SITEMAP_CHAIN}
+            return request.replace(dont_filter=False, meta=meta)
+        self._crawl.stats.inc_value("rep/sitemap/cross_submit_count")
+        why = f"the robots.txt of {robots.entry.origin} does not name the sitemap that lists it"
+        logger.debug(
+            "Page of a sitemap not requested: %(request)s (%(why)s)",
+            {"request": self._crawl.targets.name(request), "why": why},
+            extra={"spider": self._spider},
+        )
+        raise IgnoreRequest(f"{why}: with REP_OFFSITE_SITEMAPS = True it is requested")
+
+    def _names(self, robots: Robots, urls: Iterable[str]) -> bool:
+        """Whether *robots* names a sitemap at one of *urls*."""
+        named = self._named.get(robots.robotstxt)
+        if named is None:
+            hashes = sorted(map(hash, sitemaps_of(robots).urls))
+            named = self._named[robots.robotstxt] = array("q", hashes)  # a file may name 20,000
+        places = ((bisect_left(named, hash(url)), hash(url)) for url in urls)
+        return any(at < len(named) and named[at] == wanted for at, wanted in places)
+
+
+def is_for_robots_txt(request: Request) -> bool:
+    """Whether *request* is for the robots.txt of an origin, as those of a sitemap spider are."""
+    url = urlparse_cached(request)
+    return url.path == "/robots.txt" and url.scheme in SCHEMES and not url.query and request.method == "GET"
+
+
+def sitemap_lines(request: Request, robots: Robots) -> Response:
+    """The answer to a sitemap spider's *request* for a robots.txt: its Sitemap lines, absolute, each once.
+
+    An unavailable robots.txt becomes a 404 whatever its status was: Scrapy would retry or follow other statuses.
+    """
+    lines = "".join(f"Sitemap: {url}\n" for url in sitemaps_of(robots).urls)
+    status = 200 if robots.access is Access.SUCCESSFUL else 404
+    return TextResponse(request.url, status=status, body=lines.encode(), encoding="utf-8", flags=["scrapy_rep"])
+
+
+def _absolute(value: str, origin: Origin) -> str | None:
+    """The absolute URL of a Sitemap line of *origin*, without its fragment; None if it is unusable."""
+    base = origin.robots_url
+    url = value if _PLAIN.fullmatch(value) else _resolved(value, base)
+    return url if url is not None and url != base and origin.may_lead_to(url) else None
+
+
+def _resolved(value: str, base: str) -> str | None:
+    """The URL of *value* at *base*, escaped; None if it is none.
+
+    Nor is it one with a password: a public sitemap needs none, and Scrapy's download handlers fail on it. Escaping
+    leaves the host as it is, so a host with a space or a control character is none either.
+    """
+    try:
+        spelt = safe_url_string(value.encode("utf-8", "surrogateescape"))
+        url = urldefrag(urljoin(base, spelt)).url
+        return url if _HOST_AND_PORT.fullmatch(urlsplit(url).netloc) else None
+    except ValueError:
+        return None

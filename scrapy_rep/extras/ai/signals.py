@@ -1,0 +1,178 @@
+"""`AiSignals`: what sites say about the purposes of a crawl in files, when a request is decided and stamped.
+
+Files are robots.txt, tdmrep.json, ai.txt and licenses. What a page says is read later, by `AiSignalsMiddleware`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
+from scrapy_rep.crawl.policy.judge import Judge
+from scrapy_rep.crawl.policy.policy import forbidden_for
+from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.robots.robots import OCTETS_BESIDE_BODY
+from scrapy_rep.crawl.runtime.scrapy_internals import is_for_sitemap
+from scrapy_rep.directives.ai import AI_TXT, read_ai_txt
+from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
+from scrapy_rep.directives.rsl import said_by_licenses
+from scrapy_rep.directives.terms import TDMREP
+from scrapy_rep.directives.vocabulary import Statement, as_values, first_refusal
+from scrapy_rep.extras.ai.files import SiteFiles
+from scrapy_rep.protocol import Access, Reason, Verdict
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.robotstxt import RobotParser
+
+    from scrapy_rep.crawl.policy.policy import Decision
+    from scrapy_rep.crawl.robots.robots import Robots
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+    from scrapy_rep.directives.vocabulary import Category
+    from scrapy_rep.extras.ai.files import KeptFile
+
+RESERVED: Final = forbidden_for(Reason.AI_SIGNAL)
+"""The verdict on a page that its site reserves from a purpose of the crawl."""
+
+_NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY}
+_MAX_TOKENS: Final = 16  # for which signals are kept
+_COPIES_OF_FILE: Final = 32  # measured with tracemalloc on CPython 3.11
+
+
+@dataclass(slots=True)
+class Said:
+    """What one site says in files, as long as its robots.txt stays the same.
+
+    ``signals`` are those of robots.txt by product token. ``files`` are the others, those of the origin by path and
+    the licenses by URL. They are all that the purposes of the crawl need until ``until`` (POSIX seconds), for a
+    robots.txt that is valid until ``valid_until``.
+    """
+
+    signals: dict[str, RobotsSignals] = field(default_factory=dict)
+    files: Mapping[str, KeptFile] = field(default_factory=dict)
+    until: float = 0.0
+    valid_until: float = 0.0
+
+    @property
+    def octets(self) -> int:
+        files = self.files.values()
+        of_files = sum(_COPIES_OF_FILE * len(one.entry.body) + OCTETS_BESIDE_BODY for one in files)
+        return of_files + sum(one.octets for one in self.signals.values())
+
+
+class AiSignals:
+    """What sites say about the declared purposes of one crawl (``REP_PURPOSES``)."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._purposes = crawl.settings.purposes
+        self._choice = crawl.settings.ai_signals
+        self._said: WeakKeyDictionary[RobotParser, Said] = WeakKeyDictionary()
+        crawl.events.needed.subscribe(self._load_files)
+        crawl.events.deciding.subscribe(self._decide)
+        crawl.events.stamping.subscribe(self._stamp)
+
+    async def _load_files(self, robots: Robots, request: Request) -> None:
+        """Let *request*, which is about to be decided, know all files that the purposes of the crawl need."""
+        said = self._said.setdefault(robots.parser, Said())
+        if clock.time() < said.until and said.valid_until == robots.until:
+            return
+        licenses = self._signals(robots, self._agent(robots, request)).licenses
+        # The request takes no place of one for another host meanwhile.
+        count = 0 if self._crawl.find(SlotTracker) is None else 1
+        self._crawl.downloader.lend_places(count)
+        self._crawl.engine.wake()
+        try:
+            files = await self._crawl.part(SiteFiles).load(robots, request, licenses)
+        finally:
+            self._crawl.downloader.lend_places(-count)
+        if files is not None:
+            said.files, said.valid_until = files, robots.until
+            said.until = min([robots.until, *(one.until for one in files.values() if one.is_read)])
+            self._resize(robots, said)
+
+    def _signals(self, robots: Robots, token: str) -> RobotsSignals:
+        """What the file says to *token* about the use of pages by AI, kept for the next question."""
+        said = self._said.setdefault(robots.parser, Said())
+        found = said.signals.get(token)
+        if found is None:
+            if len(said.signals) >= _MAX_TOKENS:
+                said.signals.clear()
+            found = said.signals[token] = signals_of(robots, token)
+            self._resize(robots, said)
+        return found
+
+    def _resize(self, robots: Robots, said: Said) -> None:
+        registry = self._crawl.find(Registry)
+        if registry is not None:
+            registry.origins.resize(robots, said.octets)
+
+    def _agent(self, robots: Robots, request: Request) -> str:
+        return robots.addressed(self._crawl.product_tokens.of(request))
+
+    def _decide(self, decision: Decision, request: Request, robots: Robots, url: str) -> Decision:
+        """*decision* on *request*, or what becomes of it because *robots* reserves the page at *url*."""
+        judge = self._crawl.find(Judge)
+        if judge is None or not self._refuses(request) or not decision.is_asked or not decision.verdict.allowed:
+            return decision
+        statements = self._signals(robots, self._agent(robots, request)).statements(url)
+        refusal = first_refusal(statements, self._purposes)
+        if refusal is None:
+            return decision
+        return judge.decide_by(RESERVED, url, decision.mode)._replace(line=refusal.line)
+
+    def _refuses(self, request: Request) -> bool:
+        """Whether *request* is not made if robots.txt reserves its URL.
+
+        The signals are about the use of pages, not about requests (draft-ietf-aipref-attach-05, section 3.1). So
+        with ``obey`` a request passes whose callback makes links and items: the spider middleware drops the items.
+        It does not see the files that pipelines download, by no callback. A sitemap is no page.
+        """
+        if self._choice == "refuse":
+            return not is_for_sitemap(request, self._crawl.crawler.spider)
+        return self._choice == "obey" and request.callback is NO_CALLBACK
+
+    def _stamp(self, stamp: dict[str, Any], request: Request, robots: Robots, decision: Decision) -> None:
+        """Add what the site says about *request*, if it may be crawled: about other URLs a site says nothing."""
+        if not decision.is_asked or not _may_be_crawled(decision.verdict):
+            return
+        agent, url = self._agent(robots, request), self._crawl.targets.of(request)
+        signals = self._signals(robots, agent)
+        files = self._said.setdefault(robots.parser, Said()).files
+        said = [*signals.statements(url), *said_by_files(files, agent, url, signals.licenses)]
+        stamp["ai"] = as_values(said, signals.licenses)
+
+    def __repr__(self) -> str:
+        return f"<AiSignals {', '.join(self._purposes)}>"
+
+
+def _may_be_crawled(verdict: Verdict) -> bool:
+    return verdict.allowed or verdict.reason in _NO_RULE
+
+
+def signals_of(robots: Robots, token: str) -> RobotsSignals:
+    """What *robots* says to *token* about the use of pages by AI."""
+    is_read = robots.access is Access.SUCCESSFUL
+    return RobotsSignals.of(robots.robotstxt, token) if is_read else NO_SIGNALS
+
+
+def refusal_in(robots: Robots, token: str, url: str, purposes: Sequence[Category]) -> Statement | None:
+    """The statement by which *robots* reserves *url* from one of *purposes*, or None."""
+    return first_refusal(signals_of(robots, token).statements(url), purposes)
+
+
+def said_by_files(files: Mapping[str, KeptFile], token: str, url: str, licenses: Iterable[str]) -> list[Statement]:
+    """What *files* and the *licenses* among them, which robots.txt names, say to *token* about *url*."""
+    read = {name: kept.said for name, kept in files.items() if kept.is_read}
+    reservations, ai_txt = read.get(TDMREP), read.get(AI_TXT)
+    said: list[Statement] = reservations.about(url).statements() if reservations is not None else []
+    said += read_ai_txt(ai_txt, token, url) if ai_txt is not None else []
+    if licenses:
+        said += said_by_licenses(licenses, {each: read[each] for each in licenses if each in read}, url)
+    return said

@@ -1,0 +1,134 @@
+"""What the processes of a machine or a fleet share: a store, the delays of sites, and what sites asked for."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+
+from scrapy_rep.crawl.pacing.door import Door
+from scrapy_rep.crawl.pacing.download_slots import SlotStates
+from scrapy_rep.crawl.robots.registry import Registry
+from scrapy_rep.crawl.robots.stores import FOR_COMMANDS, named_store, require
+from scrapy_rep.crawl.robots.stores.sqlite import SqliteStore
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.event_loop import Timer, start
+from scrapy_rep.extras.fleet.limiter import MOST_HOLDS, Hold, RateLimiterAwayError
+from scrapy_rep.extras.fleet.permit_queue import LEAD
+from scrapy_rep.extras.fleet.permits import Permits
+from scrapy_rep.extras.topics import ExtraTopic
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from scrapy_rep.crawl.robots.stores import Store
+    from scrapy_rep.extras.fleet.limiter import RateLimiter
+    from scrapy_rep.extras.fleet.redis_connection import RedisConnection
+
+_LOOK: Final = 0.2  # seconds between two looks at what other processes were asked
+
+
+class Sharing:
+    """What one crawl shares: in Redis (``REP_REDIS_URL``), else in the SQLite file of its store."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl, self._events = crawl, crawl.events
+        self._connection: RedisConnection | None = None
+        if crawl.settings.redis_url:
+            from scrapy_rep.extras.fleet.redis_connection import RedisConnection  # noqa: PLC0415  # if it is used
+
+            self._connection = RedisConnection(crawl.crawler)
+            crawl.events.opening_store.subscribe(self._in_redis)
+            crawl.events.closed.subscribe(self._connection.close)
+        self._timer = Timer()
+        crawl.events.opened.subscribe(self._opened)
+        crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
+
+    def _in_redis(self, store: Store) -> Store:
+        """A store in Redis; *store* is what it falls back to."""
+        from scrapy_rep.extras.fleet.redis_store import RedisStore  # noqa: PLC0415
+
+        assert self._connection is not None  # noqa: S101
+        return RedisStore(self._connection, store, self._crawl.settings.stale_max)
+
+    @cached_property
+    def _limiter(self) -> RateLimiter | None:
+        registry, worker = self._crawl.find(Registry), f"{os.getpid()}-{uuid4().hex}"
+        if registry is None:
+            return None
+        if self._connection is not None:
+            from scrapy_rep.extras.fleet.limiters import RedisRateLimiter  # noqa: PLC0415
+
+            return RedisRateLimiter(self._connection, worker)
+        connection = registry.store.connection if isinstance(registry.store, SqliteStore) else None
+        if connection is None:
+            return None
+        from scrapy_rep.extras.fleet.limiters import SqliteRateLimiter  # noqa: PLC0415
+
+        return SqliteRateLimiter(connection, worker)
+
+    def _opened(self) -> None:
+        if self._limiter is None:
+            return
+        permits = Permits(self._crawl, self._limiter)
+        self._crawl.part(SlotStates).lead = LEAD / 1e6
+        self._events.granting.subscribe(permits.acquire)
+        self._events.started.subscribe(permits.use)
+        self._events.restarted.subscribe(permits.restart_delay)
+        self._events.slowed.subscribe(self._slowed)
+
+    async def _spider_opened(self) -> None:
+        """Learn, before the first request, what an earlier run has left to wait for."""
+        self._crawl.part(Door).open()
+        if self._limiter is not None and self._events.told:
+            await self._learn()
+
+    def _slowed(self, site: str, seconds: float, delay: float, pace: float) -> None:
+        if self._limiter is not None:
+            start(self._tell(self._limiter, Hold(site, seconds, delay, pace)))
+
+    async def _tell(self, limiter: RateLimiter, hold: Hold) -> None:
+        with suppress(RateLimiterAwayError, IgnoreRequest):
+            if dropped := await limiter.hold(hold):
+                self._crawl.log.add(
+                    ExtraTopic.HOLDS_DROPPED,
+                    "More than %d sites ask to slow down: other processes forget %d of them", MOST_HOLDS, dropped,
+                )  # fmt: skip
+
+    async def holds(self) -> list[Hold]:
+        """What other processes were asked since the last call; at the first call since ever."""
+        if self._limiter is not None:
+            with suppress(RateLimiterAwayError, IgnoreRequest):
+                return await self._limiter.holds()
+        return []  # each process keeps to what it is asked itself
+
+    async def _learn(self) -> None:
+        for hold in await self.holds():
+            self._events.told.send(*hold)
+        if not self._crawl.engine.is_closing:
+            self._timer.call_after(_LOOK, self._look)
+
+    def _look(self) -> None:
+        start(self._learn())
+
+    def __repr__(self) -> str:
+        return f"<Sharing {self._connection or 'in SQLite'!r}>"
+
+
+def store_of(settings: BaseSettings) -> Store:
+    """The store of crawls with these *settings*, for commands: it has all methods of `Store`.
+
+    Raises `InvalidSettingError`.
+    """
+    crawl = Crawl.of(Crawler(Spider, settings))  # type: ignore[arg-type]
+    crawl.part(Sharing)
+    store = named_store(crawl)
+    require(store, crawl.settings.store, FOR_COMMANDS, "this command")
+    return store

@@ -1,0 +1,17 @@
+"""What the extras log of origins and hosts, for `OriginLog`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from logging import INFO, WARNING
+
+
+class ExtraTopic(Enum):
+    """As `Topic`: a level, and the line that counts what was not logged."""
+
+    BACKOFF = INFO, "%d more hosts asked to slow down, or failed repeatedly"
+    HELD = INFO, "%d more hosts get no request for a while: they asked an earlier run, or another process"
+    HOLDS_DROPPED = WARNING, "%d more times, holds of sites were dropped"
+    ABORTED = WARNING, "%d more requests of the browser could not be judged"
+    REDIS_AWAY = WARNING, "Redis stopped answering %d more times"
+    REDIS_BACK = INFO, "Redis answered again %d more times"

@@ -1,0 +1,138 @@
+"""What runs of this package for one request: calls, functions, files, classes, and calls into a higher room.
+
+``python -m tests.support.walks`` prints the figures of a page whose robots.txt is known, of a page of a new
+origin, and of a page under a Crawl-delay, in a default crawl with SQLite.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from scrapy import Request
+
+from tests.support.crawl import crawl
+from tests.support.run_crawl import Recorder
+from tests.support.site import Site, robots
+
+PAGES = 30
+RULES = "User-agent: *\nDisallow: /private\n"
+DELAYED = f"{RULES}Crawl-delay: 0.05\n"
+
+ROOMS = (
+    "protocol", "directives", "decoders", "clock", "exceptions", "signals", "settings", "crawl.runtime",
+    "crawl.robots", "crawl.policy", "crawl.pacing", "crawl.sitemaps", "crawl.gate", "extras",
+)  # fmt: skip
+"""The rooms that a crawl passes, from the lowest to the highest."""
+
+CARRIERS = {
+    f"scrapy_rep.crawl.{name}"
+    for name in ("runtime.events", "runtime.event_loop", "runtime.crawl", "robots.stores.sqlite_connection")
+}
+"""What calls upward by its nature: events, timers, `Crawl.part`, which builds, and a thread for a file."""
+
+
+def room(module: str) -> int:
+    """The rank of the room of *module*, which belongs to this package."""
+    parts = module.split(".")[1:3]
+    name = ".".join(parts) if ".".join(parts) in ROOMS else parts[0]
+    return ROOMS.index(name)
+
+
+class Walk:
+    """What ran between `begin` and `end`."""
+
+    def begin(self) -> None:
+        self.calls: Counter[tuple[str, str]] = Counter()
+        self.classes: Counter[str] = Counter()
+        self.upward: Counter[str] = Counter()
+        sys.setprofile(self._note)
+
+    def _note(self, frame: Any, event: str, _: Any) -> None:
+        module = frame.f_globals.get("__name__", "")
+        if event != "call" or not module.startswith("scrapy_rep."):
+            return
+        name = frame.f_code.co_qualname if sys.version_info >= (3, 11) else frame.f_code.co_name
+        self.calls[module, name] += 1
+        if "self" in frame.f_locals:
+            self.classes[type(frame.f_locals["self"]).__qualname__] += 1
+        caller = frame.f_back.f_globals.get("__name__", "") if frame.f_back is not None else ""
+        if caller.startswith("scrapy_rep.") and caller not in CARRIERS and room(caller) < room(module):
+            self.upward[f"{caller} calls {module} {name}"] += 1
+
+    def end(self, pages: int) -> dict[str, Any]:
+        """The figures for one of so many *pages*: what ran for nine of ten of them counts."""
+        sys.setprofile(None)
+        usual = {key: count for key, count in self.calls.items() if count >= 0.9 * pages}
+        return {
+            "calls": round(sum(self.calls.values()) / pages),
+            "functions": len(usual),
+            "modules": sorted({module for module, _ in usual}),
+            "classes": sorted(name for name, count in self.classes.items() if count >= 0.9 * pages),
+            "upward": dict(self.upward),
+            "names": {
+                f"{module.removeprefix('scrapy_rep.')}.{name}": n / pages for (module, name), n in usual.items()
+            },
+        }
+
+
+class Walks(Recorder):
+    """Requests a page, then one of a new origin, then more of that, one at a time; puts figures into the stats."""
+
+    name = "walks"
+    second = ""
+
+    def page(self, response: Any) -> Any:
+        super().page(response)
+        pages = len(self.facts["pages"])
+        if pages == 1:
+            self.walk = Walk()
+            self.walk.begin()
+        elif pages == 2:
+            self.crawler.stats.set_value("walk/new", json.dumps(self.walk.end(1)))
+        elif pages == 4:
+            self.walk.begin()
+        elif pages == 4 + PAGES:
+            self.crawler.stats.set_value("walk/warm", json.dumps(self.walk.end(PAGES)))
+            return
+        yield Request(f"{self.second}/{pages}", self.page)
+
+
+def walks(rules: str = RULES, **settings: Any) -> dict[str, dict[str, Any]]:
+    """The walks of a new origin and of a known one under these *rules*."""
+    with tempfile.TemporaryDirectory() as folder, Site(["127.0.0.1", "127.0.0.2"]) as site:
+        site.answer("/robots.txt", robots(rules))
+        settings = {"REP_STORE_PATH": str(Path(folder, "robots.sqlite")), **settings}
+        result = crawl(
+            f"{site.origins[0]}/first",
+            spider="tests.support.walks:Walks",
+            attributes={"second": site.origins[1]},
+            settings=settings,
+            apart=True,
+        )
+    return {kind: json.loads(result.stats[f"walk/{kind}"]) for kind in ("new", "warm")}
+
+
+def main() -> None:
+    found = walks()
+    for name, walk in {
+        "warm": found["warm"],
+        "new origin": found["new"],
+        "delayed": walks(DELAYED)["warm"],
+    }.items():
+        print(  # noqa: T201
+            f"{name}: {walk['calls']} calls, {walk['functions']} functions, {len(walk['modules'])} files,"
+            f" {len(walk['classes'])} classes, {sum(walk['upward'].values())} upward"
+        )
+        if "-v" in sys.argv:
+            for each, count in sorted(walk["names"].items()):
+                print(f"    {count:5.1f} {each}")  # noqa: T201
+            print("    classes:", " ".join(walk["classes"]), "\n    upward:", walk["upward"])  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
