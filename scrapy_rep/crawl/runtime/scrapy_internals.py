@@ -573,14 +573,14 @@ def sitemap_callback(spider: SitemapSpider) -> Callable[[Response], Iterable[Req
 
 
 class ReadsSitemaps(SitemapSpider):
-    """A `SitemapSpider` whose sitemaps are handled by `read_sitemap`."""
+    """A `SitemapSpider` whose sitemaps are handled by `_read_sitemap`."""
 
-    def read_sitemap(self, response: Response) -> Iterator[Request]:
+    def _read_sitemap(self, response: Response) -> Iterator[Request]:
         """The requests that follow from *response*, for a robots.txt or a sitemap."""
         raise NotImplementedError
 
     def _parse_sitemap(self, response: Response) -> Iterator[Request]:
-        return self.read_sitemap(response)
+        return self._read_sitemap(response)
 
 
 def replace_sitemap_callback(spider: SitemapSpider, read: Callable[[Any, Response], Iterator[Request]]) -> bool:

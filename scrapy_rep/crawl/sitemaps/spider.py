@@ -184,7 +184,7 @@ class RepSitemapSpider(ReadsSitemaps):
     def _reading(self) -> SitemapReading:
         return SitemapReading(self, self.sitemap_request)
 
-    def read_sitemap(self, response: Response) -> Iterator[Request]:
+    def _read_sitemap(self, response: Response) -> Iterator[Request]:
         """The requests that follow from *response*: from the robots.txt of a site, or from a sitemap."""
         has_sitemaps = False
         for sitemap_or_page in self._reading.requests(response):
