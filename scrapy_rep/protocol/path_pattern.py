@@ -12,8 +12,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Final, NamedTuple
 
-from .dialect import Dialect, Octets
-from .dialects import GOOGLE, GOOGLE_EXACT
+from .dialect import GOOGLE, GOOGLE_EXACT, Dialect, Octets
 
 _HEX: Final = rb"[0-9A-Fa-f]"
 _ESCAPE: Final = re.compile(b"%(" + _HEX + b"{2})")

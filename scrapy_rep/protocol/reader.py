@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import starmap
 from typing import Final, NamedTuple
 
-from .dialect import Dialect
-from .dialects import GOOGLE
+from .dialect import GOOGLE, Dialect
 from .records import Kind, Record, Rule, bom_length, kind_of, split_line
 
 MAX_SIZE: Final = 512_000

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from .dialect import Dialect, Octets
-from .dialects import GOOGLE
+from .dialect import GOOGLE, Dialect, Octets
 from .other_records import (
     CleanParam,
     Extension,
