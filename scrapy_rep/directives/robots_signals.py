@@ -22,8 +22,8 @@ from sys import getsizeof
 from typing import Final
 
 from scrapy_rep.protocol import Kind, Record, RobotsTxt, path_of
-from scrapy_rep.protocol.other_records import outside_groups
 from scrapy_rep.protocol.path_pattern import Pattern
+from scrapy_rep.protocol.reader import outside_groups
 from scrapy_rep.protocol.records import kind_of
 
 from .structured_fields import Token, parse_dictionary

@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 
 from .dialect import Delay, Dialect, EmptyRule, GroupChoice, Precedence, Star
 from .display import StringEnum
-from .other_records import extensions_for
 from .path_pattern import Pattern, compared_path, patterns_of
 from .product_token import IsNamedBy, agent_matcher, is_global, named_octets
-from .reader import Group, groups_in, lines_in, records_in
+from .reader import Group, extensions_for, groups_in, lines_in, records_in
 from .records import Kind, Record, Rule
 
 
