@@ -103,42 +103,20 @@ IsNamedBy = Callable[[bytes], bool]
 
 def agent_matcher(name: str, dialect: Dialect) -> IsNamedBy:
     """Whether a value names the crawler called *name*, as *dialect* compares them; ``*`` names nobody."""
-    is_named_by = _MATCHERS[dialect.agent_match](name, dialect)
-    return lambda value: is_named_by(value) and not is_global(value)
+    if dialect.agent_match is AgentMatch.EQUAL_TOKEN:
+        return Token.of(name, dialect).is_named_by
+    own, is_named_by = octets(name).lower(), _MATCHERS[dialect.agent_match]
+    return lambda value: bool(own) and is_named_by(own, value.lower()) and not is_global(value)
 
 
-def named_octets(value: bytes) -> int:
-    """The length of the name in the *value* of a user-agent line."""
-    return len(_name_in(value))
-
-
-def _by_token(name: str, dialect: Dialect) -> IsNamedBy:
-    return Token.of(name, dialect).is_named_by
-
-
-def _by_value(name: str, dialect: Dialect) -> IsNamedBy:  # noqa: ARG001
-    own = octets(name).lower()
-    return lambda value: bool(own) and value.lower() == own
-
-
-def _by_value_in_name(name: str, dialect: Dialect) -> IsNamedBy:  # noqa: ARG001
-    own = octets(name).lower()
-    return lambda value: bool(_name_in(value)) and _name_in(value).lower() in own
-
-
-def _by_name_in_value(name: str, dialect: Dialect) -> IsNamedBy:  # noqa: ARG001
-    own = octets(name).lower()
-    return lambda value: bool(own) and own in value.lower()
-
-
-def _name_in(value: bytes) -> bytes:
+def name_in(value: bytes) -> bytes:
     """The name in the *value* of a user-agent line, without a version."""
     return value.partition(b"/")[0].strip()
 
 
-_MATCHERS: Final[dict[AgentMatch, Callable[[str, Dialect], IsNamedBy]]] = {
-    AgentMatch.EQUAL_TOKEN: _by_token,
-    AgentMatch.EQUAL_VALUE: _by_value,
-    AgentMatch.VALUE_IN_NAME: _by_value_in_name,
-    AgentMatch.NAME_IN_VALUE: _by_name_in_value,
+_MATCHERS: Final[dict[AgentMatch, Callable[[bytes, bytes], bool]]] = {
+    AgentMatch.EQUAL_VALUE: lambda own, value: value == own,
+    AgentMatch.VALUE_IN_NAME: lambda own, value: bool(name_in(value)) and name_in(value) in own,
+    AgentMatch.NAME_IN_VALUE: lambda own, value: own in value,
 }
+"""Whether a value, which is in lower case as the crawler's own name is, names it."""

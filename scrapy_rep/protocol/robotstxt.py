@@ -92,7 +92,7 @@ class _CompiledRules:
     @property
     def delays(self) -> tuple[Record, ...]:
         """The Crawl-delay records that count for the crawler; the last readable one applies."""
-        return tuple(delays_in(self.extensions))
+        return delays_in(self.extensions)
 
     def _verdict(self, position: int) -> Verdict:
         if len(self._verdicts) > _VERDICTS_KEPT:

@@ -6,7 +6,7 @@ whose answers are tested to be the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from typing import Final, NamedTuple
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from .dialect import Delay, Dialect, EmptyRule, GroupChoice, Precedence, Star
 from .display import StringEnum
 from .path_pattern import Pattern, compared_path, patterns_of
-from .product_token import IsNamedBy, agent_matcher, is_global, named_octets
+from .product_token import IsNamedBy, agent_matcher, is_global, name_in
 from .reader import Group, extensions_for, groups_in, lines_in, records_in
 from .records import Kind, Record, Rule
 
@@ -67,8 +67,9 @@ class Rules:
         self._body = body
         self._dialect = dialect
         groups = list(groups_in(lines_in(body, dialect), dialect.closing_kinds))
-        own = _CHOICES[dialect.group_choice](_addressing(groups, agent_matcher(name, dialect)))
-        general = _CHOICES[dialect.group_choice](_addressing(groups, is_global))
+        chosen = _CHOICES[dialect.group_choice]
+        own = chosen(_addressing(groups, agent_matcher(name, dialect)))
+        general = chosen(_addressing(groups, is_global))
         self.by_name = bool(own)
         """Whether a user-agent line names the crawler."""
         self._layers = _LAYERS[dialect.star](own, general)
@@ -144,22 +145,23 @@ class Rules:
     def extensions(self) -> tuple[Record, ...]:
         """The other records that apply to the crawler."""
         lines = {agent.line for agent in self.agents}
-        records = records_in(self._body, self._dialect)
-        return tuple(extensions_for(records, lambda agent: agent.line in lines))
+        return tuple(extensions_for(self._records(), lambda agent: agent.line in lines))
 
     @property
     def delays(self) -> tuple[Record, ...]:
         """The Crawl-delay records that count for the crawler; the last readable one applies."""
-        return tuple(_DELAYS[self._dialect.delay](self))
+        counts = self._dialect.delay
+        if counts is Delay.NONE:
+            return ()
+        if counts is Delay.LAST_IN_FILE:
+            return tuple(each for each in delays_in(self._records()) if each.value.isdigit())
+        own = delays_in(self.extensions)
+        if own or counts is Delay.OF_GROUP:
+            return own
+        return delays_in(extensions_for(self._records(), lambda agent: is_global(agent.value)))
 
-    def delays_of_file(self) -> list[Record]:
-        """Every Crawl-delay record of the file."""
-        return delays_in(records_in(self._body, self._dialect))
-
-    def delays_of_all(self) -> list[Record]:
-        """The Crawl-delay records that are for all crawlers."""
-        records = records_in(self._body, self._dialect)
-        return delays_in(extensions_for(records, lambda agent: is_global(agent.value)))
+    def _records(self) -> Iterator[Record]:
+        return records_in(self._body, self._dialect)
 
 
 class _Addressing(NamedTuple):
@@ -183,23 +185,15 @@ def _rules_of(groups: Iterable[_Addressing]) -> list[Rule]:
     return [found[line] for line in sorted(found)]
 
 
-def _all(groups: _Layer) -> _Layer:
-    return groups
-
-
-def _first(groups: _Layer) -> _Layer:
-    return groups[:1]
-
-
 def _longest_name(groups: _Layer) -> _Layer:
-    lengths = [max(named_octets(agent.value) for agent in agents) for _, agents in groups]
+    lengths = [max(len(name_in(agent.value)) for agent in agents) for _, agents in groups]
     longest = max(lengths, default=0)
     return [group for group, length in zip(groups, lengths, strict=True) if length == longest]
 
 
-_CHOICES: Final = {
-    GroupChoice.ALL: _all,
-    GroupChoice.FIRST: _first,
+_CHOICES: Final[dict[GroupChoice, Callable[[_Layer], _Layer]]] = {
+    GroupChoice.ALL: lambda groups: groups,
+    GroupChoice.FIRST: lambda groups: groups[:1],
     GroupChoice.LONGEST_NAME: _longest_name,
 }
 
@@ -236,14 +230,6 @@ def _weakness(candidate: Candidate) -> int:
 _EMPTY: Final = Pattern((b"",), anchored=False, specificity=0)
 
 
-def delays_in(records: Iterable[Record]) -> list[Record]:
+def delays_in(records: Iterable[Record]) -> tuple[Record, ...]:
     """Those of *records* that are Crawl-delays."""
-    return [record for record in records if record.kind is Kind.CRAWL_DELAY]
-
-
-_DELAYS: Final[dict[Delay, Callable[[Rules], Iterable[Record]]]] = {
-    Delay.NONE: lambda _: (),
-    Delay.OF_GROUP: lambda rules: delays_in(rules.extensions),
-    Delay.INHERITED: lambda rules: delays_in(rules.extensions) or rules.delays_of_all(),
-    Delay.LAST_IN_FILE: lambda rules: [each for each in rules.delays_of_file() if each.value.isdigit()],
-}
+    return tuple(record for record in records if record.kind is Kind.CRAWL_DELAY)
