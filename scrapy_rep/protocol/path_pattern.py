@@ -30,9 +30,7 @@ _DECODED: Final = _KEPT | {
     digits: bytes((int(digits, 16),)) for digits in _DIGITS if re.fullmatch(_UNRESERVED, digits)
 }
 _BEYOND_ASCII: Final = bytes(range(0x80, 0x100))
-_NEVER_PLAIN: Final = (
-    bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII
-)  # Scrapy's Request escapes them too
+_NEVER_PLAIN: Final = bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII  # escaped by Scrapy's Request too
 _NEVER_PLAIN_BUT_LF: Final = _NEVER_PLAIN.replace(b"\n", b"")
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
@@ -198,20 +196,18 @@ def folder_of_index_page(value: bytes) -> bytes | None:
 def compared_path(path: bytes, dialect: Dialect) -> bytes:
     """How *path*, an answer of `path_of` for this *dialect*, is compared with `patterns_of` a rule."""
     subject = path if dialect.query_counts else path.partition(b"?")[0]
-    return _SPELLINGS[dialect.octets].path(subject)
+    return _SPELLINGS[dialect.octets](subject) if dialect.octets in _SPELT_AGAIN else subject
 
 
 def _pattern(value: bytes, dialect: Dialect) -> Pattern:
-    spelt = _SPELLINGS[dialect.octets].pattern
-    text = b"/" + value if dialect.slash_added and _lacks_slash(value, dialect) else value
+    spelt = _SPELLINGS[dialect.octets]
+    text = value
+    if dialect.slash_added and value and not value.startswith((b"/", *map(str.encode, dialect.wildcards))):
+        text = b"/" + value
     anchored = "$" in dialect.wildcards and text.endswith(b"$")
     text = text.removesuffix(b"$") if anchored else text
     pieces = _WILDCARDS.split(text) if "*" in dialect.wildcards else [text]
     return Pattern(tuple(map(spelt, pieces)), anchored, specificity(value))
-
-
-def _lacks_slash(value: bytes, dialect: Dialect) -> bool:
-    return bool(value) and not value.startswith((b"/", *map(str.encode, dialect.wildcards)))
 
 
 def _decoded_where_unreserved(text: bytes) -> bytes:
@@ -239,17 +235,6 @@ def _without_octets(text: bytes, never_plain: bytes) -> bytes:
     return b"".join([b"%%%02X" % octet if octet in never_plain else bytes((octet,)) for octet in text])
 
 
-class _Spelling(NamedTuple):
-    """How the octets of a pattern between its wildcards are spelt, and those of a path."""
-
-    pattern: Callable[[bytes], bytes]
-    path: Callable[[bytes], bytes]
-
-
-def _as_written(text: bytes) -> bytes:
-    return text
-
-
 def _literal(text: bytes) -> bytes:
     """*text* in canonical spelling, with its ``*`` and ``$`` as escapes, since they are no special characters."""
     if not text.translate(None, COMMON):
@@ -266,19 +251,18 @@ def _decoded(text: bytes) -> bytes:
     return _ESCAPE.sub(_octet, text)
 
 
-def _form_decoded(text: bytes) -> bytes:
-    return _decoded(text.replace(b"+", b" "))
-
-
 def _octet(escape: re.Match[bytes]) -> bytes:
     octet = bytes((int(escape[1], 16),))
     return b"%2F" if octet == b"/" else octet
 
 
-_SPELLINGS: Final = {
-    Octets.CANONICAL: _Spelling(_literal, _as_written),  # as `path_of` has spelt the path
-    Octets.GOOGLE: _Spelling(_at_google, _as_written),
-    Octets.WRITTEN: _Spelling(_as_written, _as_written),
-    Octets.DECODED: _Spelling(_decoded, _decoded),
-    Octets.FORM_DECODED: _Spelling(_form_decoded, _form_decoded),
+_SPELLINGS: Final[dict[Octets, Callable[[bytes], bytes]]] = {
+    Octets.CANONICAL: _literal,
+    Octets.GOOGLE: _at_google,
+    Octets.WRITTEN: lambda text: text,
+    Octets.DECODED: _decoded,
+    Octets.FORM_DECODED: lambda text: _decoded(text.replace(b"+", b" ")),
 }
+"""How the octets of a pattern between its wildcards are spelt."""
+
+_SPELT_AGAIN: Final = (Octets.DECODED, Octets.FORM_DECODED)  # paths; the others are as `path_of` has spelt them

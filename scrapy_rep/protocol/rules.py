@@ -77,7 +77,7 @@ class Rules:
     @cached_property
     def agents(self) -> tuple[Record, ...]:
         """The user-agent lines that address the crawler."""
-        found = {agent.line: agent for _, agents in chain(*self._layers) for agent in agents}
+        found = {agent.line: agent for group in chain(*self._layers) for agent in group.agents}
         return tuple(found[line] for line in sorted(found))
 
     @property
@@ -164,29 +164,23 @@ class Rules:
         return records_in(self._body, self._dialect)
 
 
-class _Addressing(NamedTuple):
-    """A group, and those of its user-agent lines that address a crawler."""
-
-    group: Group
-    agents: tuple[Record, ...]
-
-
-_Layer = list[_Addressing]
+_Layer = list[Group]
 
 
 def _addressing(groups: Iterable[Group], is_for: IsNamedBy) -> _Layer:
-    found = (_Addressing(group, tuple(each for each in group.agents if is_for(each.value))) for group in groups)
-    return [each for each in found if each.agents]
+    """The *groups* that address a crawler, each with none but those of its user-agent lines that do."""
+    found = (Group(tuple(each for each in agents if is_for(each.value)), rules) for agents, rules in groups)
+    return [group for group in found if group.agents]
 
 
-def _rules_of(groups: Iterable[_Addressing]) -> list[Rule]:
+def _rules_of(groups: Iterable[Group]) -> list[Rule]:
     """The rules of *groups*, each once, in the order of their lines."""
-    found = {rule.line: rule for group, _ in groups for rule in group.rules}
+    found = {rule.line: rule for group in groups for rule in group.rules}
     return [found[line] for line in sorted(found)]
 
 
 def _longest_name(groups: _Layer) -> _Layer:
-    lengths = [max(len(name_in(agent.value)) for agent in agents) for _, agents in groups]
+    lengths = [max(len(name_in(agent.value)) for agent in group.agents) for group in groups]
     longest = max(lengths, default=0)
     return [group for group, length in zip(groups, lengths, strict=True) if length == longest]
 
