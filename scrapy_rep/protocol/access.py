@@ -10,14 +10,13 @@ Redirects have been followed before, and failures without a status are unreachab
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
 
-from .codings import GZIP_MAGIC, Decoder, undo
+from .codings import Decoder, undo
 from .display import StringEnum
 
 
@@ -87,7 +86,6 @@ class Via(Enum):
 
 
 _REFUSALS: Final = {
-    Via.NOBODY: frozenset(),
     Via.PROXY: frozenset({407}),
     Via.SERVICE: frozenset({401, 402, 403, 407}),
 }
@@ -178,11 +176,12 @@ def read(
 
 def _is_refusal(answer: Answer) -> bool:
     """Whether who carried the request refused it, or failed: the site has not spoken."""
-    if answer.status in _REFUSALS[answer.via]:
-        return True
-    is_carried = answer.via is not Via.NOBODY
-    said = answer.headers.get("proxy-status", "") if is_carried and answer.status in _WITH_PROXY_STATUS else ""
-    return bool(_PROXY_ERROR.search(said))
+    if answer.via is Via.NOBODY:
+        return False
+    has_failed = answer.status in _WITH_PROXY_STATUS and _PROXY_ERROR.search(
+        answer.headers.get("proxy-status", "")
+    )
+    return bool(has_failed) or answer.status in _REFUSALS[answer.via]
 
 
 def _challenge(headers: Mapping[str, str]) -> str:
@@ -196,13 +195,10 @@ def body_of(answer: Answer, limit: int, decoders: Mapping[str, Decoder]) -> tupl
     damage = answer.damage or (TRUNCATED if _is_part(answer) else "")
     if damage:
         return b"", damage, ""
-    codings = answer.headers.get("content-encoding", "")
-    if not codings and not answer.body.startswith(GZIP_MAGIC):
-        return answer.body, "", ""
     try:
         body, warning = undo(
             answer.body,
-            codings,
+            answer.headers.get("content-encoding", ""),
             limit=limit,
             decoders=decoders,
             is_stopped=answer.is_stopped or len(answer.body) > limit,
@@ -243,25 +239,19 @@ def without_viewer(body: bytes) -> bytes:
     return _as_served(_ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1)))
 
 
+# In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard.
+_SHOWN: Final = [(octet, bytes((octet,)).decode("cp1252", "ignore")) for octet in range(0x80, 0xA0)]
+_SERVED: Final = {ord(character): octet for octet, character in _SHOWN if character}
+
+
 def _as_served(text: bytes) -> bytes:
     """*text* with the octets of the file: those of UTF-8 without a charset are shown as windows-1252."""
     try:
-        octets = text.decode("utf-8").encode("windows-1252", _CONTROLS)
-        octets.decode("utf-8")
+        octets = text.decode().translate(_SERVED).encode("latin-1")
+        octets.decode()
     except UnicodeError:
         return text
     return octets
-
-
-def _controls(error: UnicodeError) -> tuple[bytes, int]:
-    """In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return error.object[error.start : error.end].encode("latin-1"), error.end
-
-
-_CONTROLS: Final = "scrapy_rep.c1_controls"
-codecs.register_error(_CONTROLS, _controls)
 
 
 _TOP_OF_PAGE: Final = 16_384  # octets; an error page says what it is at its top

@@ -13,7 +13,7 @@ import codecs
 import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from .display import shown
 from .reader import MAX_SIZE
@@ -37,13 +37,6 @@ _CONTROLS: Final = bytes({*range(32), 127} - set(b"\t\n\v\f\r"))
 _HIGH: Final = bytes(range(128, 256))
 
 
-class Undone(NamedTuple):
-    """A body without its codings. ``warning`` names a coding that nobody knows and that was not applied."""
-
-    body: bytes
-    warning: str = ""
-
-
 def undo(
     body: bytes,
     codings: str,
@@ -52,13 +45,14 @@ def undo(
     decoders: Mapping[str, Decoder],
     is_stopped: bool = False,
     may_be_undone: bool = False,
-) -> Undone:
-    """Undo *codings*, the value of Content-Encoding (RFC 9110 section 8.4), in the order opposite to the header's.
+) -> tuple[bytes, str]:
+    """Return *body* without *codings*, the value of Content-Encoding (RFC 9110 section 8.4), and a warning or "".
 
-    *limit* is how many octets of the result count. With *is_stopped* the reader took no more of *body*, so that
-    it need not end. *may_be_undone*: an archive may have undone the codings and kept the header, so that text is
-    taken as it is. gzip is recognized without a header too. Raises ``ValueError``, with the reason, for a body
-    that is cut, is not in a coding that it claims, is in an unknown one, or is a bomb.
+    The last coding is undone first; the warning names one that nobody knows and that was not applied. *limit* is
+    how many octets of the result count. With *is_stopped* the reader took no more of *body*, so that it need not
+    end. *may_be_undone*: an archive may have undone the codings and kept the header, so that text is taken as it
+    is. gzip is recognized without a header too. Raises ``ValueError``, with the reason, for a body that is cut,
+    is not in a coding that it claims, is in an unknown one, or is a bomb.
     """
     names = [name for name in map(str.strip, codings.lower().split(",")) if name not in {"", "identity"}]
     warning, known, undone = "", {**DECODERS, **decoders}, 0
@@ -79,7 +73,7 @@ def undo(
             warning = f"unknown Content-Encoding {shown(name)[:_LONGEST_NAME]!r}: read as plain text"
         else:
             raise ValueError(f"unknown content coding ({shown(name)[:_LONGEST_NAME]})")
-    return Undone(body, warning)
+    return body, warning
 
 
 def _undo_one(body: bytes, name: str, decoder: Decoder, limit: int, *, is_stopped: bool) -> bytes:
