@@ -15,7 +15,7 @@ from itertools import starmap
 from typing import Any, Final
 
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.terms import is_url
+from scrapy_rep.directives.rsl import is_url
 from scrapy_rep.directives.vocabulary import Answer, Signal, answers
 from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind

@@ -26,8 +26,8 @@ from scrapy_rep.protocol.path_pattern import Pattern
 from scrapy_rep.protocol.reader import outside_groups
 from scrapy_rep.protocol.records import kind_of
 
+from .rsl import MAX_LICENSES, is_url
 from .structured_fields import Token, parse_dictionary
-from .terms import MAX_LICENSES, is_url
 from .vocabulary import Category, Signal, Statement, label_of, level_of, shortened, without_repetitions
 
 MAX_ITEMS: Final = 100

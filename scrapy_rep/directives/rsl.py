@@ -9,18 +9,18 @@ type is refused, so that there are neither entities nor external files; depth, s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from scrapy_rep.protocol import Origin, path_of
 from scrapy_rep.protocol.path_pattern import Pattern
 
-from .terms import absolute
 from .vocabulary import Category, Signal, Statement, label_of, shortened, without_repetitions
 
 MAX_SIZE: Final = 1_048_576
@@ -38,6 +38,12 @@ MAX_ELEMENTS: Final = 20_000
 MAX_AGE: Final = 30
 """Days for which a license without ``max-age`` counts (section 3.2)."""
 
+MAX_LICENSES: Final = 100
+"""Licenses of one source that are named."""
+
+RSL_TYPE: Final = "application/rsl+xml"
+"""The media type of a license."""
+
 _NAMESPACE: Final = "https://rslstandard.org/rsl"
 _DAY: Final = 86_400.0
 _LONGEST_AGE: Final = 5  # digits
@@ -46,6 +52,9 @@ _ELEMENTS: Final = {
     "reporting", "legal", "alternate", "schema", "copyright", "terms",
 }  # fmt: skip
 _MAX_RECORDED: Final = 10  # statements without a category that are kept of one content
+_MAX_FIELD: Final = 65_536  # characters of a Link field
+_LINK: Final = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w!#$&+.^`|~-]+\*?(?:\s*=\s*(?:"[^"]*"|[^\s,;"<>]*))?)*)')
+_PARAMETER: Final = re.compile(r';\s*([\w!#$&+.^`|~-]+\*?)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"<>]*)))?')
 _OF_PAYMENT: Final = ("standard", "custom", "amount", "accepts")
 
 
@@ -214,6 +223,46 @@ def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Category]]:
         token: sorted(label.categories) if label and (of_drafts or not label.until) else []
         for token, label in labels.items()
     }
+
+
+# Links to licenses.
+
+
+def urls_in_header(fields: Iterable[str], url: str) -> tuple[str, ...]:
+    """Return the absolute URLs of the licenses in the ``Link`` *fields* of a response from *url* (RFC 8288)."""
+    found: dict[str, None] = {}
+    for link in (each[:_MAX_FIELD] for each in fields if "license" in each.lower()):
+        for target, parameters in _LINK.findall(link):
+            values = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
+            if is_license(values):
+                found[absolute(target, url)] = None
+    return tuple(filter(is_url, found))[:MAX_LICENSES]
+
+
+def is_license(values: Mapping[str, str]) -> bool:
+    """Whether a link with these attributes or parameters leads to a license."""
+    return "license" in values.get("rel", "").lower().split() and is_rsl(values)
+
+
+def is_rsl(values: Mapping[str, str]) -> bool:
+    return values.get("type", "").partition(";")[0].strip().lower() == RSL_TYPE
+
+
+def is_url(text: str) -> bool:
+    """Whether *text* is an absolute http(s) URL."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and text.isprintable()
+
+
+def absolute(target: str, base: str) -> str:
+    """*target* as a URL, seen from *base*; empty if it cannot be one."""
+    try:
+        return urljoin(base, target.strip())
+    except ValueError:
+        return ""
 
 
 # The document.

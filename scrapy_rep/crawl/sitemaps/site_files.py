@@ -21,10 +21,9 @@ from scrapy.utils.httpobj import urlparse_cached
 from w3lib.url import safe_url_string
 
 from scrapy_rep.crawl.policy.policy import forbidden_for
-from scrapy_rep.directives.ai import AI_TXT, read_ai_txt
+from scrapy_rep.directives.ai import AI_TXT, TDMREP, read_ai_txt
 from scrapy_rep.directives.rsl import said_by_licenses
 from scrapy_rep.directives.sitemap import MOST_OCTETS
-from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.directives.vocabulary import Statement, as_values, first_refusal
 from scrapy_rep.protocol import SCHEMES, Access, Reason
 

@@ -27,8 +27,8 @@ from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.crawl.runtime.scrapy_internals import Engine
 from scrapy_rep.crawl.sitemaps import site_files
+from scrapy_rep.directives.ai import TDMREP
 from scrapy_rep.directives.sitemap import Sitemap
-from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.extras.ai.files import needed_files
 from scrapy_rep.extras.fleet.limiter import RateLimiterAwayError

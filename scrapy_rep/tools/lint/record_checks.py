@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from scrapy_rep.directives.robots_signals import AI_TRAINING, MAX_ITEMS
-from scrapy_rep.directives.terms import is_url
+from scrapy_rep.directives.rsl import is_url
 from scrapy_rep.directives.vocabulary import LABELS, ContentUse, Signal
 from scrapy_rep.protocol import Extension, Group, Kind, Record, Rule, parse
 from scrapy_rep.protocol.product_token import is_global, token_in
