@@ -93,7 +93,7 @@ def ai_signals(data: bytes) -> None:
     check_statements(read_signal([text]))
     check_statements(Reservation.of([text], "header").statements())
     assert all(map(is_url, urls_in_header([text, f"<{text}>;rel=license"], _URL)))
-    check_statements(read_licenses([License(text, text, (text,), (text,))], "header", text))
+    check_statements(read_licenses([License(text, text, (text,), (text,))], text))
 
 
 def _check_robots_txt(body: bytes, url: str) -> None:

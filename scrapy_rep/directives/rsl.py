@@ -101,12 +101,12 @@ class RslFile:
         with conditions sets aside the permission of a wider one, but no prohibition [ours]. Of contents that are
         equally wide, each may forbid. Paths match as in RFC 9309 (section 3.3).
         """
-        said = [Statement(Signal.RSL, None, None, "", self.problem, irregular=True)] if self.problem else []
+        said = [_said(self.problem, irregular=True)] if self.problem else []
         settled: set[Category | None] = set()
         offered: set[Category | None] = set()
         for _, level in groupby(self._matching(url), attrgetter("length")):
             scopes = [*level]
-            offers = set[Category | None]().union(*(scope.offers for scope in scopes))
+            offers = {category for scope in scopes for category in scope.offers}
             if len(scopes) > 1:
                 offered |= offers
             new = [
@@ -121,11 +121,10 @@ class RslFile:
         return tuple(replace(one, source=source) for one in without_repetitions(said))
 
     def _matching(self, url: str) -> list[_Scope]:
-        path, scopes = path_of(url), self._scopes
-        origin = Origin.find(url) if any(scope.origin for scope in scopes) else None
+        path, origin = path_of(url), Origin.find(url)
         return [
             scope
-            for scope in scopes
+            for scope in self._scopes
             if (scope.origin is None or origin is None or scope.origin == origin)
             and (scope.pattern is None or scope.pattern.matches(path))
         ]
@@ -162,7 +161,7 @@ def as_page_says(site: Iterable[Statement], own: Iterable[Statement], named: Col
     return [one for one in site if holds(one)] if own or named else [*site]
 
 
-def read_licenses(licenses: Iterable[License], source: str, scope: str = "") -> tuple[Statement, ...]:
+def read_licenses(licenses: Iterable[License], scope: str = "") -> tuple[Statement, ...]:
     """Return what the *licenses* of one ``<content>`` element say about usage; *scope* is its URL.
 
     - A listed token permits: "the listed values, separated by one or more spaces, are allowed" (section 3.5).
@@ -177,43 +176,33 @@ def read_licenses(licenses: Iterable[License], source: str, scope: str = "") -> 
     found = [*licenses]
     lists = [one.permits for one in found if one.permits is not None]
     listed = {category for each in lists for some in _tokens(each, of_drafts=True).values() for category in some}
-    statements = [statement for one in found for statement in _of_license(one, source, scope)]
+    statements = [statement for one in found for statement in _of_license(one, scope)]
     if lists:
-        text = _text(f"permits: {' '.join(lists)}", scope)
-        statements += [
-            Statement(Signal.RSL, category, False, source, text) for category in Category if category not in listed
-        ]
+        text = f"permits: {' '.join(lists)}"
+        statements += [_said(text, scope, each, allows=False) for each in Category if each not in listed]
     return without_repetitions(statements)
 
 
-def _of_license(license_: License, source: str, scope: str) -> Iterator[Statement]:
+def _of_license(license_: License, scope: str) -> Iterator[Statement]:
     """The statements of one license."""
-    yield from _of_tokens("prohibits", license_.prohibits, source, scope)
     permits, condition = license_.permits, "; ".join(license_.conditions)
+    for name, text in (("prohibits", license_.prohibits), ("permits", "" if condition else permits or "")):
+        for token, categories in _tokens(text, of_drafts=name == "prohibits").items():
+            yield from (_said(f"{name}: {token}", scope, each, allows=name == "permits") for each in categories)
+            if not categories:
+                yield _said(f"{name}: {token}", scope, irregular=True)
     if condition:
-        text = f"permits: {' '.join(permits.split())} ({condition})" if permits is not None else condition
-        yield _recorded(text, source, scope)
-    else:
-        yield from _of_tokens("permits", permits or "", source, scope)
-    for note in license_.notes:
-        yield _recorded(note, source, scope)
+        offer = f"permits: {' '.join(permits.split())} ({condition})" if permits is not None else condition
+        yield _said(offer, scope)
+    yield from (_said(note, scope) for note in license_.notes)
 
 
-def _of_tokens(name: str, text: str, source: str, scope: str) -> Iterator[Statement]:
-    """The statements of the tokens in the *text* of an element called *name*."""
-    for token, categories in _tokens(text, of_drafts=name == "prohibits").items():
-        written = _text(f"{name}: {token}", scope)
-        yield from (Statement(Signal.RSL, each, name == "permits", source, written) for each in categories)
-        if not categories:
-            yield Statement(Signal.RSL, None, None, source, written, irregular=True)
-
-
-def _recorded(text: str, source: str, scope: str) -> Statement:
-    return Statement(Signal.RSL, None, None, source, _text(text, scope))
-
-
-def _text(text: str, scope: str) -> str:
-    return shortened(f"{scope} {text}" if scope else text)
+def _said(
+    text: str, scope: str = "", use: Category | None = None, *, allows: bool | None = None, irregular: bool = False
+) -> Statement:
+    """A statement of a license about a *use*, or one that is only recorded; its source comes with the question."""
+    written = shortened(f"{scope} {text}" if scope else text)
+    return Statement(Signal.RSL, use, allows, "", written, irregular=irregular)
 
 
 def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Category]]:
@@ -319,8 +308,8 @@ class _Scope(NamedTuple):
         licenses = [one for content in contents for one in content.licenses]
         if problem:
             licenses = [replace(one, conditions=(*one.conditions, "invalid document")) for one in licenses]
-        notes = (_recorded(note, "", url) for content in contents for note in content.notes)
-        statements = without_repetitions((*read_licenses(licenses, "", url), *notes))
+        notes = (_said(note, url) for content in contents for note in content.notes)
+        statements = without_repetitions((*read_licenses(licenses, url), *notes))
         offers = frozenset(
             category
             for one in licenses

@@ -93,7 +93,7 @@ READERS: dict[str, Callable[[str], object]] = {
         "a", text, headers=[(b"Link", b"license")], html=text.encode() + END
     ),
     "elements": lambda text: Elements.of(f"<script type={RSL}><content {text}{RSL}", "text/html", text),
-    "RSL": lambda text: read_licenses([License(text, text, (text,), (text,))], text, text),
+    "RSL": lambda text: read_licenses([License(text, text, (text,), (text,))], text),
     "RSL file": lambda text: RslFile(f"<rsl><content url='{text}'><license>{text}").statements(URL, text),
 }
 
