@@ -119,21 +119,18 @@ class PageDirectives:
     @property
     def words(self) -> list[str]:
         """What holds, rule by rule, such as ``noindex`` and ``max-snippet=5``."""
-        return [*self._words(), *sorted(self.marks)]
+        names = ("max_snippet", "max_image_preview", "max_video_preview")
+        limits = {name.replace("_", "-"): getattr(self, name) for name in names}
+        if self.unavailable_after is not None:
+            limits["unavailable_after"] = f"{self.unavailable_after:%Y-%m-%dT%H:%M:%SZ}"
+        return [
+            *(name for name in ("noindex", "nofollow") if getattr(self, name)),
+            *(f"{name}={limit}" for name, limit in limits.items() if limit is not None),
+            *sorted(self.marks),
+        ]
 
     def __str__(self) -> str:
         return ", ".join(self.words)
-
-    def _words(self) -> Iterable[str]:
-        if self.noindex:
-            yield "noindex"
-        if self.nofollow:
-            yield "nofollow"
-        for name in ("max_snippet", "max_image_preview", "max_video_preview"):
-            if getattr(self, name) is not None:
-                yield f"{name.replace('_', '-')}={getattr(self, name)}"
-        if self.unavailable_after is not None:
-            yield f"unavailable_after={self.unavailable_after:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def page_directives(
@@ -169,13 +166,10 @@ def page_directives(
 def fields_of(headers: Headers) -> dict[str, list[str]]:
     """The values of *headers* by their names in lower case."""
     found: dict[str, list[str]] = {}
-    for name, value in headers:
-        found.setdefault(_as_text(name).strip().lower(), []).append(_as_text(value))
+    for field in headers:
+        name, value = (text.decode("latin-1") if isinstance(text, bytes) else text for text in field)
+        found.setdefault(name.strip().lower(), []).append(value)
     return found
-
-
-def _as_text(value: str | bytes) -> str:
-    return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
 def bounded(values: Iterable[str]) -> Iterator[str]:
@@ -227,8 +221,9 @@ def combine(
     ours = tuple(one for one in directives if one.agent is None or one.agent in own)
     read = [one for one in ours if one.is_read]
     words = {one.name for one in read}
-    if permissive:
-        words = _without_permitted(words)
+    if permissive:  # without those that another one permits; none is two of them
+        words = (words - {"none"}) | ({"noindex", "nofollow"} if "none" in words else set())
+        words = {word for word in words if words.isdisjoint(_PERMITTED_BY.get(word, ()))}
     end = min(
         (_EPOCH + timedelta(seconds=seconds) for seconds in _numbers(read, "unavailable_after")), default=None
     )
@@ -245,12 +240,6 @@ def combine(
         unread=tuple(one.name for one in ours if not one.is_read),
         statements=ours,
     )
-
-
-def _without_permitted(words: set[str]) -> set[str]:
-    """*words* without those that another one permits; ``none`` is two of them."""
-    restrictive = (words - {"none"}) | ({"noindex", "nofollow"} if "none" in words else set())
-    return {word for word in restrictive if words.isdisjoint(_PERMITTED_BY.get(word, ()))}
 
 
 def _numbers(directives: Iterable[Directive], name: str) -> Iterator[float]:
@@ -310,17 +299,13 @@ def _items(value: str) -> Iterator[str]:
             item = f"{pending}, {item}"
         elif pending:
             yield pending
-        pending = item if _lacks_time(item) else ""
+        # The next item may continue a date that lacks a time.
+        _, name, date = item.lower().rpartition(f"{_UNAVAILABLE_AFTER}:")
+        pending = item if name and not _TIME.search(date) else ""
         if item and not pending:
             yield item
     if pending:
         yield pending
-
-
-def _lacks_time(item: str) -> bool:
-    """Whether *item* is an ``unavailable_after`` that the next item may continue."""
-    _, found, value = item.lower().rpartition(f"{_UNAVAILABLE_AFTER}:")
-    return bool(found) and not _TIME.search(value)
 
 
 def _split_name(item: str) -> tuple[str, str | None, str]:

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -81,6 +82,7 @@ class NotASitemapError(ValueError):
     """The octets are no sitemap; the message says why."""
 
 
+@dataclass(slots=True, eq=False)
 class SitemapEntry:
     """One entry of a sitemap, as it stands there.
 
@@ -89,15 +91,12 @@ class SitemapEntry:
     name that occurs several times.
     """
 
-    __slots__ = ("fields", "images", "links", "loc", "news", "video")
-
-    def __init__(self) -> None:
-        self.loc = ""
-        self.fields: dict[str, str] = {}
-        self.links: list[dict[str, str]] = []
-        self.news: dict[str, Any] | None = None
-        self.images: list[dict[str, Any]] = []
-        self.video: list[dict[str, Any]] = []
+    loc: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+    links: list[dict[str, str]] = field(default_factory=list)
+    news: dict[str, Any] | None = None
+    images: list[dict[str, Any]] = field(default_factory=list)
+    video: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def lastmod(self) -> SiteDate | None:
@@ -118,7 +117,8 @@ class SitemapEntry:
 
     def as_dict(self, sitemap: str) -> dict[str, Any]:
         """The entry in the sitemap at the URL *sitemap* as plain data, the same names always; see the docs."""
-        lastmod, priority = self.lastmod, self.fields.get("priority", "")
+        lastmod, text = self.lastmod, self.fields.get("priority", "")
+        priority = float(text.replace(",", ".")) if _PRIORITY.fullmatch(text) else None
         alternates: dict[str, str] = {}
         for link in self.links:
             if link.get("hreflang") and link.get("href"):
@@ -127,18 +127,13 @@ class SitemapEntry:
             "loc": self.loc,
             "lastmod": lastmod.at if lastmod else None,
             "changefreq": self.fields.get("changefreq", "").lower() or None,
-            "priority": _priority(priority),
+            "priority": priority if priority is not None and priority <= 1.0 else None,
             "alternates": alternates,
             "news": _with_dates(self.news) if self.news else None,
             "images": [*filter(None, self.images)],
             "video": [_with_dates(video) for video in self.video if video],
             "sitemap": sitemap,
         }
-
-
-def _priority(text: str) -> float | None:
-    value = float(text.replace(",", ".")) if _PRIORITY.fullmatch(text) else -1.0
-    return value if 0.0 <= value <= 1.0 else None
 
 
 def _with_dates(said: dict[str, Any]) -> dict[str, Any]:
@@ -236,9 +231,7 @@ class Sitemap:
         """One URL per line: ibid., "Other Sitemap formats", "Text file"."""
         for line in self._whole_lines():
             if _IS_URL.fullmatch(line):
-                entry = SitemapEntry()
-                entry.loc = line
-                yield entry
+                yield SitemapEntry(line)
             elif line and not line.startswith("#"):
                 self.errors += 1
 
@@ -385,14 +378,10 @@ def _escaped(text: str, *, is_cdata: bool) -> tuple[str, bool]:
     """*text* with literal ampersands escaped, and whether it ends inside a CDATA section, as it began or not."""
     if is_cdata:
         text = _CDATA + text
-
-    def escape(found: re.Match[str]) -> str:
-        return "&amp;" if found[0] == "&" else found[0]
-
     begun = text.rfind(_CDATA)
     ends_inside = begun >= 0 and "]]>" not in text[begun:]
     if "&" in text:
-        text = _LITERAL.sub(escape, text)
+        text = _LITERAL.sub(lambda found: "&amp;" if found[0] == "&" else found[0], text)
     return text[len(_CDATA) :] if is_cdata else text, ends_inside
 
 
