@@ -198,9 +198,7 @@ def noai(page: PageDirectives, media_type: str = "") -> list[Statement]:
     *media_type* is the Content-Type of the response. DeviantArt, 2022; img2dataset and datadiligence obey it.
     """
     words = {"noai", "noimageai"} if media_type.strip().lower().startswith("image/") else {"noai"}
-    return [
-        _no(Signal.NOAI, Category.AI_TRAIN, one) for one in page.statements if one.is_read and one.name in words
-    ]
+    return _no(Signal.NOAI, [Category.AI_TRAIN], page, lambda one: one.name in words)
 
 
 def bing(page: PageDirectives) -> list[Statement]:
@@ -209,13 +207,8 @@ def bing(page: PageDirectives) -> list[Statement]:
     ``nocache`` limits both to URL, title and snippet, which is no category: it is recorded. Where a page has both,
     Bing takes it as ``nocache``: the one case where one more word permits more (Bing blog, 2023-09).
     """
-    both: tuple[Category | None, ...] = (Category.AI_INPUT, Category.AI_TRAIN)
-    return [
-        _no(Signal.BING, category, one)
-        for one in page.statements
-        if one.is_read and one.name in {"noarchive", "nocache"}
-        for category in ((None,) if "nocache" in page.marks else both)
-    ]
+    limited: list[Category | None] = [None] if "nocache" in page.marks else [Category.AI_INPUT, Category.AI_TRAIN]
+    return _no(Signal.BING, limited, page, lambda one: one.name in {"noarchive", "nocache"})
 
 
 def google(page: PageDirectives) -> list[Statement]:
@@ -224,20 +217,23 @@ def google(page: PageDirectives) -> list[Statement]:
     "Robots meta tag", 2026-03-24: they apply to AI Overviews and AI Mode too.
     """
     none = {("nosnippet", None), ("max-snippet", 0)}
-    return [
-        _no(Signal.GOOGLE, Category.AI_INPUT, one)
-        for one in page.statements
-        if one.is_read and (one.name, one.value) in none
-    ]
+    return _no(Signal.GOOGLE, [Category.AI_INPUT], page, lambda one: (one.name, one.value) in none)
 
 
 MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing": bing, "google": google}
 """What directives mean to one search engine, by the names of ``REP_AI_SOURCES``."""
 
 
-def _no(signal: Signal, category: Category | None, directive: Directive) -> Statement:
-    says = None if category is None else False
-    return Statement(signal, category, says, directive.source.value, shortened(directive.text))
+def _no(
+    signal: Signal, categories: Sequence[Category | None], page: PageDirectives, says: Callable[[Directive], bool]
+) -> list[Statement]:
+    """The statements of the directives that *says* finds; one without a category is recorded."""
+    return [
+        Statement(signal, category, False if category else None, one.source.value, shortened(one.text))
+        for one in page.statements
+        if one.is_read and says(one)
+        for category in categories
+    ]
 
 
 # The files of a site.

@@ -97,19 +97,15 @@ class _Reader:
         if not self.skip("("):
             return Item(self._bare_item(), self.parameters())
         is_first = True
-        while not self._is_closed(is_first=is_first):
+        while True:
+            spaces = self.take(_SPACES)[0]
+            if self.skip(")"):
+                return Item(None, self.parameters())
+            if not (is_first or spaces):
+                raise ValueError("no space in an inner list")
             self._bare_item()
             self.parameters()
             is_first = False
-        return Item(None, self.parameters())
-
-    def _is_closed(self, *, is_first: bool) -> bool:
-        """Whether an inner list ends here; spaces stand between its items."""
-        spaces = self.take(_SPACES)[0]
-        is_closed = self.skip(")")
-        if not (is_closed or is_first or spaces):
-            raise ValueError("no space in an inner list")
-        return is_closed
 
     def parameters(self) -> dict[str, BareItem]:
         found: dict[str, BareItem] = {}

@@ -207,6 +207,5 @@ def statements_in(values: Mapping[str, Any] | None) -> list[Statement]:
 
 
 def _as_dict(statement: Statement) -> dict[str, Any]:
-    values = {field.name: getattr(statement, field.name) for field in fields(statement)}
-    category = statement.category.value if statement.category else None
-    return {**values, "signal": statement.signal.value, "category": category}
+    values = ((each.name, getattr(statement, each.name)) for each in fields(statement))
+    return {name: value.value if isinstance(value, StringEnum) else value for name, value in values}
