@@ -95,9 +95,9 @@ _WITH_PROXY_STATUS: Final = frozenset({402, 403, 407, 502, 504})
 _PROXY_ERROR: Final = re.compile(r";\s*error\s*=", re.IGNORECASE)  # RFC 9209 section 2.1.1
 
 _CHALLENGES: Final = {
-    "cf-mitigated": "challenge",
-    "x-amzn-waf-action": "challenge captcha",
-    "x-vercel-mitigated": "challenge",
+    "cf-mitigated": {"challenge"},
+    "x-amzn-waf-action": {"challenge", "captcha"},
+    "x-vercel-mitigated": {"challenge"},
 }
 """Headers with which an edge says that it asks for a proof in place of the answer: Cloudflare, AWS WAF, Vercel."""
 
@@ -161,8 +161,10 @@ def read(
     if _is_refusal(answer):
         problem = f"the {answer.via.value} refused: HTTP status {status}"
         return Reading(Access.UNREACHABLE, problem=problem, is_of_site=False)
-    if status not in overrides and (name := _challenge(answer.headers)):
-        problem = f"a challenge in place of the answer ({name}, HTTP status {status})"
+    said = {name: answer.headers.get(name, "").strip().lower() for name in _CHALLENGES}
+    challenges = [name for name, value in said.items() if value in _CHALLENGES[name]]
+    if challenges and status not in overrides:
+        problem = f"a challenge in place of the answer ({challenges[0]}, HTTP status {status})"
         return Reading(Access.UNREACHABLE, problem=problem)
     means = access(status, overrides=overrides)
     if means is Access.SUCCESSFUL:
@@ -182,12 +184,6 @@ def _is_refusal(answer: Answer) -> bool:
         answer.headers.get("proxy-status", "")
     )
     return bool(has_failed) or answer.status in _REFUSALS[answer.via]
-
-
-def _challenge(headers: Mapping[str, str]) -> str:
-    """The header that says so, if the answer is a challenge."""
-    said = {name: headers.get(name, "").strip().lower() for name in _CHALLENGES}
-    return next((name for name, value in said.items() if value and value in _CHALLENGES[name].split()), "")
 
 
 def body_of(answer: Answer, limit: int, decoders: Mapping[str, Decoder]) -> tuple[bytes, str, str]:
@@ -226,6 +222,9 @@ _VIEW: Final = re.compile(
 # All that the HTML standard escapes in the text of an element ("Serializing HTML fragments").
 _ESCAPE: Final = re.compile(rb"&(amp|lt|gt|nbsp);")
 _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREAK SPACE}".encode()}
+# In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard.
+_SHOWN: Final = [(octet, bytes((octet,)).decode("cp1252", "ignore")) for octet in range(0x80, 0xA0)]
+_SERVED: Final = {ord(character): octet for octet, character in _SHOWN if character}
 
 
 def without_viewer(body: bytes) -> bytes:
@@ -236,17 +235,8 @@ def without_viewer(body: bytes) -> bytes:
     view = _VIEW.fullmatch(body)
     if not view:
         return body
-    return _as_served(_ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1)))
-
-
-# In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard.
-_SHOWN: Final = [(octet, bytes((octet,)).decode("cp1252", "ignore")) for octet in range(0x80, 0xA0)]
-_SERVED: Final = {ord(character): octet for octet, character in _SHOWN if character}
-
-
-def _as_served(text: bytes) -> bytes:
-    """*text* with the octets of the file: those of UTF-8 without a charset are shown as windows-1252."""
-    try:
+    text = _ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1))
+    try:  # without a charset, octets of UTF-8 are shown as windows-1252
         octets = text.decode().translate(_SERVED).encode("latin-1")
         octets.decode()
     except UnicodeError:

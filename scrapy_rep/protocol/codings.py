@@ -124,10 +124,6 @@ def in_members(
     raise ValueError(f"more than {_MOST_MEMBERS} members")
 
 
-def _gunzip(body: bytes, most: int) -> tuple[bytes, bool]:
-    return in_members(body, most, GZIP_MAGIC, partial(_inflated, zlib.MAX_WBITS | 16))
-
-
 def _inflate(body: bytes, most: int) -> tuple[bytes, bool]:
     """Undo deflate: with the header of zlib, or as many servers send it, without."""
     try:
@@ -143,6 +139,8 @@ def _inflated(bits: int, body: bytes, most: int) -> tuple[bytes, bool, bytes]:
     except zlib.error as error:
         raise ValueError(str(error)) from None
 
+
+_gunzip: Final = partial(in_members, magic=GZIP_MAGIC, decode=partial(_inflated, zlib.MAX_WBITS | 16))
 
 DECODERS: Final[Mapping[str, Decoder]] = {"gzip": _gunzip, "x-gzip": _gunzip, "deflate": _inflate}
 """Those of the standard library, by the name of the coding in lower case."""

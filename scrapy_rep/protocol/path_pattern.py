@@ -64,7 +64,14 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     so that it equals ``%2A`` or ``%24`` in a pattern; without, it ends at a NUL, as in Google's parser.
     """
     path = _path_as_it_stands(url)
-    return path_behind(_path_in(octets(url)), canonical_octets) if path is None else path
+    if path is not None:
+        return path
+    raw = octets(url)
+    before = _BEFORE_PATH.match(raw)
+    start = before.end() if before else 0
+    if start == len(raw) or b"#" in raw[:start]:
+        return b"/"
+    return path_behind(raw[start:] if raw.startswith(b"/", start) else b"/" + raw[start:], canonical_octets)
 
 
 def _find_path(url: str | bytes, /) -> bytes | None:
@@ -87,14 +94,6 @@ def path_behind(rest: bytes, canonical_octets: bool) -> bytes:
     if not canonical_octets:  # Google's parser hands the path on as a C string
         return path.partition(b"\0")[0]
     return path if _CANONICAL.fullmatch(path) else _literal(path)
-
-
-def _path_in(url: bytes) -> bytes:
-    before = _BEFORE_PATH.match(url)
-    start = before.end() if before else 0
-    if start == len(url) or b"#" in url[:start]:
-        return b"/"
-    return url[start:] if url.startswith(b"/", start) else b"/" + url[start:]
 
 
 def canonical(path: bytes) -> bytes:
