@@ -188,7 +188,11 @@ def _is_refusal(answer: Answer) -> bool:
 
 def body_of(answer: Answer, limit: int, decoders: Mapping[str, Decoder]) -> tuple[bytes, str, str]:
     """The body without its codings, what is wrong with it, and what is odd about it."""
-    damage = answer.damage or (TRUNCATED if _is_part(answer) else "")
+    # 206 where nobody asked for a part (RFC 9110 section 15.3.7) is one, unless it holds everything.
+    part = answer.headers.get("content-range", "").strip().lower() if answer.status == 206 else ""
+    found = _RANGE.fullmatch(part)
+    is_part = bool(part) and not (found and int(found[1][:12]) + 1 == int(found[2][:12]))
+    damage = answer.damage or (TRUNCATED if is_part else "")
     if damage:
         return b"", damage, ""
     try:
@@ -203,13 +207,6 @@ def body_of(answer: Answer, limit: int, decoders: Mapping[str, Decoder]) -> tupl
     except ValueError as error:
         return b"", str(error), ""
     return body, "", warning
-
-
-def _is_part(answer: Answer) -> bool:
-    """Whether a server sends a part that nobody asked for: 206, RFC 9110 section 15.3.7."""
-    said = answer.headers.get("content-range", "") if answer.status == 206 else ""
-    found = _RANGE.fullmatch(said.strip().lower())
-    return bool(said) and not (found and int(found[1][:12]) + 1 == int(found[2][:12]))
 
 
 # As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty

@@ -25,7 +25,6 @@ LONG_UNREACHABLE: Final = 30 * 86_400.0
 RFC 9309 section 2.3.1.4: "after a reasonably long period of time (for example, 30 days)".
 """
 
-
 CLOCK_SKEW: Final = 60.0
 """Seconds that the clock of another machine may be ahead; a time later than that comes from a wrong clock."""
 
@@ -167,8 +166,6 @@ class Freshness:
 
 _NOT_STORED: Final = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b")
 _MAX_AGE: Final = re.compile(r'(?:^|[\s,])max-age\s*=\s*"?(\d+)')
-
-
 _POSIX: Final = 1e9
 _MILLISECONDS: Final = 1e12
 

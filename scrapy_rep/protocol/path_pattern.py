@@ -1,6 +1,6 @@
 """The octets of a path, and whether the pattern of a rule matches them: RFC 9309 sections 2.2.2 and 2.2.3.
 
-Knows nothing of groups and lines. A match takes time linear in the pattern and the path: the wildcards are
+A match takes time linear in the pattern and the path: the wildcards are
 walked once, leftmost first, which is enough because a later start never helps a pattern whose last wildcard
 already leaves the end free.
 """
@@ -26,9 +26,8 @@ _ESCAPE_BESIDE_STRAYS: Final = re.compile(
 )
 _DIGITS: Final = [bytes(digits) for digits in product(b"0123456789abcdefABCDEF", repeat=2)]
 _KEPT: Final = {digits: b"%" + digits.upper() for digits in _DIGITS}
-_DECODED: Final = _KEPT | {
-    digits: bytes((int(digits, 16),)) for digits in _DIGITS if re.fullmatch(_UNRESERVED, digits)
-}
+_OCTETS: Final = {digits: bytes((int(digits, 16),)) for digits in _DIGITS} | {b"2F": b"%2F", b"2f": b"%2F"}
+_DECODED: Final = _KEPT | {digits: _OCTETS[digits] for digits in _DIGITS if re.fullmatch(_UNRESERVED, digits)}
 _BEYOND_ASCII: Final = bytes(range(0x80, 0x100))
 _NEVER_PLAIN: Final = bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII  # escaped by Scrapy's Request too
 _NEVER_PLAIN_BUT_LF: Final = _NEVER_PLAIN.replace(b"\n", b"")
@@ -211,7 +210,7 @@ def _pattern(value: bytes, dialect: Dialect) -> Pattern:
 
 def _decoded_where_unreserved(text: bytes) -> bytes:
     if b"%" in text and _STRAY_PERCENT.search(text):
-        return _ESCAPE_BESIDE_STRAYS.sub(_decoded_beside_strays, text)
+        return _ESCAPE_BESIDE_STRAYS.sub(lambda found: _DECODED[found[1]] if found[1] else _KEPT[found[2]], text)
     return _with_escapes(text, _DECODED)
 
 
@@ -220,11 +219,6 @@ def _with_escapes(text: bytes, spellings: dict[bytes, bytes]) -> bytes:
     parts = _ESCAPE.split(text)
     parts[1::2] = map(spellings.__getitem__, parts[1::2])
     return b"".join(parts)
-
-
-def _decoded_beside_strays(escape: re.Match[bytes]) -> bytes:
-    decoded = escape[1]
-    return _DECODED[decoded] if decoded else _KEPT[escape[2]]
 
 
 def _without_octets(text: bytes, never_plain: bytes) -> bytes:
@@ -247,12 +241,7 @@ def _at_google(text: bytes) -> bytes:
 
 
 def _decoded(text: bytes) -> bytes:
-    return _ESCAPE.sub(_octet, text)
-
-
-def _octet(escape: re.Match[bytes]) -> bytes:
-    octet = bytes((int(escape[1], 16),))
-    return b"%2F" if octet == b"/" else octet
+    return _with_escapes(text, _OCTETS)
 
 
 _SPELLINGS: Final[dict[Octets, Callable[[bytes], bytes]]] = {

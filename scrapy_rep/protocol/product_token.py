@@ -1,7 +1,4 @@
-"""Product tokens: the name of a crawler, and which user-agent lines address it. RFC 9309 section 2.2.1.
-
-Knows nothing of groups; `rules` decides which of those that address a crawler count.
-"""
+"""Product tokens: the name of a crawler, and which user-agent lines address it. RFC 9309 section 2.2.1."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The reader: octets to numbered records, records to groups and extensions. RFC 9309 sections 2.1, 2.2 and 2.2.4.
 
-Tolerant: what can be read counts, the rest is skipped, nothing raises. Knows nothing of which crawler asks.
+Tolerant: what can be read counts, the rest is skipped, nothing raises.
 """
 
 from __future__ import annotations

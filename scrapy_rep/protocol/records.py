@@ -1,6 +1,6 @@
 """One ``key: value`` line of a robots.txt: how much of it counts, its key, its value, and what the key means.
 
-RFC 9309 section 2.2 in Google's reading. Knows nothing of groups, nor of what values mean.
+RFC 9309 section 2.2 in Google's reading.
 """
 
 from __future__ import annotations
@@ -89,7 +89,6 @@ _EXACT: Final = {
     b"crawl delay": Kind.CRAWL_DELAY,
     b"content-signals": Kind.CONTENT_SIGNAL,  # seen in files; Cloudflare writes the singular
 }
-
 
 KEYS: Final = b"|".join([_PREFIXES.pattern, *map(re.escape, _EXACT)])
 """How each key begins that means something: an expression with groups."""

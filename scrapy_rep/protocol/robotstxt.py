@@ -81,7 +81,14 @@ class _CompiledRules:
         if path == ROBOTS_TXT and self._is_allowed_itself:
             return ROBOTS_TXT_ITSELF
         position = self._best(path)
-        return self._verdicts.get(position) or self._verdict(position)
+        verdict = self._verdicts.get(position)
+        if verdict is None:
+            if len(self._verdicts) > _VERDICTS_KEPT:
+                self._verdicts = {-1: NO_RULE}
+            rule = Rule(*self._rules.rule(position))
+            # An empty rule forbids nothing, though it matches.
+            verdict = self._verdicts[position] = Verdict(rule.allow or not rule.value, rule, Reason.RULE)
+        return verdict
 
     @property
     def extensions(self) -> tuple[Record, ...]:
@@ -93,14 +100,6 @@ class _CompiledRules:
     def delays(self) -> tuple[Record, ...]:
         """The Crawl-delay records that count for the crawler; the last readable one applies."""
         return delays_in(self.extensions)
-
-    def _verdict(self, position: int) -> Verdict:
-        if len(self._verdicts) > _VERDICTS_KEPT:
-            self._verdicts = {-1: NO_RULE}
-        rule = Rule(*self._rules.rule(position))
-        # An empty rule forbids nothing, though it matches.
-        verdict = self._verdicts[position] = Verdict(rule.allow or not rule.value, rule, Reason.RULE)
-        return verdict
 
 
 @dataclass(frozen=True, slots=True)

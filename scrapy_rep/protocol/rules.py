@@ -109,22 +109,22 @@ class Rules:
         name = compared.lower() if dialect.robots_txt_any_case else compared
         if name == ROBOTS_TXT and dialect.robots_txt_allowed:
             return ROBOTS_TXT_ITSELF
-        found = self._candidate(compared)
-        return NO_RULE if found is None else Verdict(found.allows, found.rule, Reason.RULE)
-
-    def _candidate(self, path: bytes) -> Candidate | None:
-        """The first candidate that matches *path*."""
+        # The first candidate that matches.
         candidates, (prefixes, ranks, others) = self._candidates, self._by_shape
         found = len(candidates)
-        if path.startswith(prefixes):  # 8 ns for each, where a step of this language takes 40
-            found = ranks[next(filter(path.startswith, prefixes))]
-        find = path.find  # twice as fast as ``in``, which takes octets for a number first
+        if compared.startswith(prefixes):  # 8 ns for each, where a step of this language takes 40
+            found = ranks[next(filter(compared.startswith, prefixes))]
+        find = compared.find  # twice as fast as ``in``, which takes octets for a number first
         for rank, literal in others:
             if rank > found:
                 break
-            if find(literal) >= 0 and candidates[rank].pattern.matches(path):
-                return candidates[rank]
-        return candidates[found] if found < len(candidates) else None
+            if find(literal) >= 0 and candidates[rank].pattern.matches(compared):
+                found = rank
+                break
+        if found == len(candidates):
+            return NO_RULE
+        rule, _, allows = candidates[found]
+        return Verdict(allows, rule, Reason.RULE)
 
     @cached_property
     def _by_shape(self) -> tuple[tuple[bytes, ...], dict[bytes, int], list[tuple[int, bytes]]]:
