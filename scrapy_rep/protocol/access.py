@@ -1,4 +1,4 @@
-"""What an answer to a fetch of robots.txt means: RFC 9309 section 2.3.1.
+"""What a response to a fetch of robots.txt means: RFC 9309 section 2.3.1.
 
 `read` is the one reading, by the crawl, the commands, the web checker and the archives. Its order is the argument.
 First, who speaks: what a proxy or an edge says is no word of the site. Then the status, which decides nearly
@@ -117,8 +117,8 @@ def headers_read(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer as it came. ``headers`` are those of `headers_read`.
+class RawResponse:
+    """A response as it came. ``headers`` are those of `headers_read`.
 
     ``damage`` says what is known to be wrong with the body, such as `TRUNCATED`. ``is_stopped``: the reader took
     no more of the body than it reads, so it need not end. ``may_be_undone`` is as in `codings.undo`.
@@ -134,11 +134,11 @@ class Answer:
 
 
 class Reading(NamedTuple):
-    """What an answer means.
+    """What a response means.
 
     ``body`` is the robots.txt if ``access`` is successful; the page of a 5xx if it can be read; else empty. It may
     be longer than the octets that count. ``problem`` says why the site is unreachable where the status does not,
-    ``warning`` what is odd about a body that is read. With ``is_of_site`` False the answer says nothing about the
+    ``warning`` what is odd about a body that is read. Unless ``is_of_site``, it says nothing about the
     site: nobody may keep it for others.
     """
 
@@ -150,59 +150,59 @@ class Reading(NamedTuple):
 
 
 def read(
-    answer: Answer,
+    response: RawResponse,
     *,
     limit: int,
     decoders: Mapping[str, Decoder],
     overrides: Mapping[int, Access] = _NO_OVERRIDES,
 ) -> Reading:
-    """What *answer* means to a reader of *limit* octets; *overrides* are as in `access`."""
-    status = answer.status
-    if _is_refusal(answer):
-        problem = f"the {answer.via.value} refused: HTTP status {status}"
+    """What *response* means to a reader of *limit* octets; *overrides* are as in `access`."""
+    status = response.status
+    if _is_refusal(response):
+        problem = f"the {response.via.value} refused: HTTP status {status}"
         return Reading(Access.UNREACHABLE, problem=problem, is_of_site=False)
-    said = {name: answer.headers.get(name, "").strip().lower() for name in _CHALLENGES}
+    said = {name: response.headers.get(name, "").strip().lower() for name in _CHALLENGES}
     challenges = [name for name, value in said.items() if value in _CHALLENGES[name]]
     if challenges and status not in overrides:
         problem = f"a challenge in place of the answer ({challenges[0]}, HTTP status {status})"
         return Reading(Access.UNREACHABLE, problem=problem)
     means = access(status, overrides=overrides)
     if means is Access.SUCCESSFUL:
-        body, problem, warning = body_of(answer, limit, decoders)
+        body, problem, warning = body_of(response, limit, decoders)
         return Reading(Access.UNREACHABLE if problem else means, without_viewer(body), problem, warning)
     if means is Access.UNREACHABLE and 500 <= status < 600:
-        page, _, _ = body_of(answer, limit, decoders)
+        page, _, _ = body_of(response, limit, decoders)
         return Reading(access(status, page, overrides=overrides), page)
     return Reading(means)
 
 
-def _is_refusal(answer: Answer) -> bool:
+def _is_refusal(response: RawResponse) -> bool:
     """Whether who carried the request refused it, or failed: the site has not spoken."""
-    if answer.via is Via.NOBODY:
+    if response.via is Via.NOBODY:
         return False
-    has_failed = answer.status in _WITH_PROXY_STATUS and _PROXY_ERROR.search(
-        answer.headers.get("proxy-status", "")
+    has_failed = response.status in _WITH_PROXY_STATUS and _PROXY_ERROR.search(
+        response.headers.get("proxy-status", "")
     )
-    return bool(has_failed) or answer.status in _REFUSALS[answer.via]
+    return bool(has_failed) or response.status in _REFUSALS[response.via]
 
 
-def body_of(answer: Answer, limit: int, decoders: Mapping[str, Decoder]) -> tuple[bytes, str, str]:
+def body_of(response: RawResponse, limit: int, decoders: Mapping[str, Decoder]) -> tuple[bytes, str, str]:
     """The body without its codings, what is wrong with it, and what is odd about it."""
     # 206 where nobody asked for a part (RFC 9110 section 15.3.7) is one, unless it holds everything.
-    part = answer.headers.get("content-range", "").strip().lower() if answer.status == 206 else ""
+    part = response.headers.get("content-range", "").strip().lower() if response.status == 206 else ""
     found = _RANGE.fullmatch(part)
     is_part = bool(part) and not (found and int(found[1][:12]) + 1 == int(found[2][:12]))
-    damage = answer.damage or (TRUNCATED if is_part else "")
+    damage = response.damage or (TRUNCATED if is_part else "")
     if damage:
         return b"", damage, ""
     try:
         body, warning = undo(
-            answer.body,
-            answer.headers.get("content-encoding", ""),
+            response.body,
+            response.headers.get("content-encoding", ""),
             limit=limit,
             decoders=decoders,
-            is_stopped=answer.is_stopped or len(answer.body) > limit,
-            may_be_undone=answer.may_be_undone,
+            is_stopped=response.is_stopped or len(response.body) > limit,
+            may_be_undone=response.may_be_undone,
         )
     except ValueError as error:
         return b"", str(error), ""
