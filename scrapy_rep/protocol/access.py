@@ -133,7 +133,7 @@ class RawResponse:
     may_be_undone: bool = False
 
 
-class Reading(NamedTuple):
+class Meaning(NamedTuple):
     """What a response means.
 
     ``body`` is the robots.txt if ``access`` is successful; the page of a 5xx if it can be read; else empty. It may
@@ -155,25 +155,25 @@ def read(
     limit: int,
     decoders: Mapping[str, Decoder],
     overrides: Mapping[int, Access] = _NO_OVERRIDES,
-) -> Reading:
+) -> Meaning:
     """What *response* means to a reader of *limit* octets; *overrides* are as in `access`."""
     status = response.status
     if _is_refusal(response):
         problem = f"the {response.via.value} refused: HTTP status {status}"
-        return Reading(Access.UNREACHABLE, problem=problem, is_of_site=False)
+        return Meaning(Access.UNREACHABLE, problem=problem, is_of_site=False)
     said = {name: response.headers.get(name, "").strip().lower() for name in _CHALLENGES}
     challenges = [name for name, value in said.items() if value in _CHALLENGES[name]]
     if challenges and status not in overrides:
         problem = f"a challenge in place of the answer ({challenges[0]}, HTTP status {status})"
-        return Reading(Access.UNREACHABLE, problem=problem)
+        return Meaning(Access.UNREACHABLE, problem=problem)
     means = access(status, overrides=overrides)
     if means is Access.SUCCESSFUL:
         body, problem, warning = body_of(response, limit, decoders)
-        return Reading(Access.UNREACHABLE if problem else means, without_viewer(body), problem, warning)
+        return Meaning(Access.UNREACHABLE if problem else means, without_viewer(body), problem, warning)
     if means is Access.UNREACHABLE and 500 <= status < 600:
         page, _, _ = body_of(response, limit, decoders)
-        return Reading(access(status, page, overrides=overrides), page)
-    return Reading(means)
+        return Meaning(access(status, page, overrides=overrides), page)
+    return Meaning(means)
 
 
 def _is_refusal(response: RawResponse) -> bool:

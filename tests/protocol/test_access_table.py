@@ -6,7 +6,7 @@ import pytest
 
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import MAX_SIZE, Access, parse
-from scrapy_rep.protocol.access import TRUNCATED, RawResponse, Reading, Via, headers_read, read
+from scrapy_rep.protocol.access import TRUNCATED, Meaning, RawResponse, Via, headers_read, read
 from tests.support.answers import (
     ALLOWED,
     CARRIED,
@@ -23,7 +23,7 @@ from tests.support.answers import (
 LEAST = 44
 
 
-def reading(case: Case, **options: object) -> Reading:
+def reading(case: Case, **options: object) -> Meaning:
     headers = headers_read([("Content-Encoding", case.coding), *case.more])
     body = case.body
     if case.length is None:
@@ -34,7 +34,7 @@ def reading(case: Case, **options: object) -> Reading:
     return read(answer, limit=MAX_SIZE, decoders=decoders(), **options)  # type: ignore[arg-type]
 
 
-def outcome(found: Reading) -> str:
+def outcome(found: Meaning) -> str:
     if found.access is Access.UNREACHABLE:
         return UNREACHABLE
     body = found.body if found.access is Access.SUCCESSFUL else b""

@@ -19,7 +19,7 @@ from w3lib.url import safe_url_string
 
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.access import TRUNCATED, RawResponse, Reading, body_of, headers_read, read
+from scrapy_rep.protocol.access import TRUNCATED, Meaning, RawResponse, body_of, headers_read, read
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
 
@@ -145,7 +145,7 @@ class Fetcher:
                 return
             hops.append(location)
 
-    def _read(self, url: str, response: RawResponse) -> Reading:
+    def _read(self, url: str, response: RawResponse) -> Meaning:
         """What *response* means. Raises `FetchError` where the site is unreachable, whatever the status says."""
         reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
         if reading.problem:
