@@ -67,7 +67,7 @@ def token_in(value: bytes, *, wide: bool) -> bytes:
     return found.group() if found else b""
 
 
-class Token(NamedTuple):
+class ProductToken(NamedTuple):
     """A crawler's own product token, ready to be compared with user-agent lines.
 
     ``name`` is in lower case, None for a crawler that no line can name; ``wide`` says which octets count.
@@ -77,7 +77,7 @@ class Token(NamedTuple):
     wide: bool
 
     @classmethod
-    def of(cls, token: str | bytes, dialect: Dialect) -> Token:
+    def of(cls, token: str | bytes, dialect: Dialect) -> ProductToken:
         """The token to compare for a crawler called *token*.
 
         With ``wide_tokens``, a name beyond ``[A-Za-z_-]`` is compared on its digits, dots and octets beyond
@@ -101,7 +101,7 @@ IsNamedBy = Callable[[bytes], bool]
 def agent_matcher(name: str, dialect: Dialect) -> IsNamedBy:
     """Whether a value names the crawler called *name*, as *dialect* compares them; ``*`` names nobody."""
     if dialect.agent_match is AgentMatch.EQUAL_TOKEN:
-        return Token.of(name, dialect).is_named_by
+        return ProductToken.of(name, dialect).is_named_by
     own, is_named_by = octets(name).lower(), _MATCHERS[dialect.agent_match]
     return lambda value: bool(own) and is_named_by(own, value.lower()) and not is_global(value)
 

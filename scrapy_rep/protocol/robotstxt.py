@@ -9,7 +9,7 @@ from typing import Final
 
 from .dialect import GOOGLE, Dialect, Octets
 from .path_pattern import compared_path, octets, path_of, patterns_of, respelt, respelt_at_google
-from .product_token import Token, is_global
+from .product_token import ProductToken, is_global
 from .reader import (
     MAX_SIZE,
     Extension,
@@ -67,7 +67,7 @@ class _CompiledRules:
 
     def __init__(self, body: bytes, name: str, dialect: Dialect) -> None:
         self._body = body
-        self._token = token = Token.of(name, dialect)
+        self._token = token = ProductToken.of(name, dialect)
         self._rules = rules = _Compiled(
             body, token.name, token.wide, respelt_at_google if dialect.octets is Octets.GOOGLE else respelt
         )
