@@ -14,7 +14,7 @@ from fuzz.inputs import parts, text_of
 from scrapy_rep.directives import Directive, ai_answers, page_directives
 from scrapy_rep.directives.ai import Elements, Reservation, ReservationFile, bing, google, noai, read_ai_txt
 from scrapy_rep.directives.dates import read_moment
-from scrapy_rep.directives.html import Page
+from scrapy_rep.directives.html import HtmlPage
 from scrapy_rep.directives.page import MAX_ITEMS, combine, directives_of, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
 from scrapy_rep.directives.rsl import License, is_url, read_licenses, urls_in_header
@@ -71,13 +71,15 @@ def page_html(data: bytes) -> None:
     assert html is not None
     links_of(html)
     marked_links(html)
-    _check_elements(Page(body, content_type), body)
+    _check_elements(HtmlPage(body, content_type), body)
     text = body.decode("utf-8", "replace")
     if "\0" not in text and not text.startswith("\ufeff"):
-        assert [*Page(text).elements(_ALL)] == [*Page(text.encode(), "text/html; charset=utf-8").elements(_ALL)]
+        assert [*HtmlPage(text).elements(_ALL)] == [
+            *HtmlPage(text.encode(), "text/html; charset=utf-8").elements(_ALL)
+        ]
 
 
-def _check_elements(page: Page, body: bytes) -> None:
+def _check_elements(page: HtmlPage, body: bytes) -> None:
     """Whether the elements that speak are those that a reader of all tags finds, as far as they go."""
     found = [*page.elements(_ALL)]
     loading = [each for each in page.loading_elements(_SPEAKING) if each.name in _SPEAKING]

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from scrapy_rep.protocol import Origin, RobotsTxt, path_of
 from scrapy_rep.protocol.path_pattern import Pattern
 
-from .html import Element, Page, is_html
+from .html import Element, HtmlPage, is_html
 from .page import Directive, Headers, PageDirectives, bounded, fields_of, page_directives
 from .robots_signals import RobotsSignals, read_signal, read_usage
 from .rsl import (
@@ -139,7 +139,7 @@ class Elements:
         if html is None or not is_html(content_type):
             return cls()
         found: dict[str, list[Element]] = {"meta": [], "base": [], "link": [], "script": []}
-        for one in islice(Page(html, content_type).elements([RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS):
+        for one in islice(HtmlPage(html, content_type).elements([RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS):
             found[one.name].append(one)
         metas = [one.attributes for one in found["meta"]]
         named = [each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation"]

@@ -73,7 +73,7 @@ class Element(NamedTuple):
     text: str = ""
 
 
-class Page:
+class HtmlPage:
     """An HTML page as it was received; nothing is read before it is asked about."""
 
     __slots__ = ("_body", "_codec")

@@ -18,7 +18,7 @@ from typing import Final
 from scrapy_rep.protocol.display import StringEnum
 
 from .dates import read_moment
-from .html import Page, is_html
+from .html import HtmlPage, is_html
 from .structured_fields import BareItem, parse_list
 
 Headers = Iterable[tuple[str | bytes, str | bytes]]
@@ -194,7 +194,7 @@ def directives_of(
     found += [one for field in bounded(fields.get("robots-tag", ())) for one in read_robots_tag(field)]
     if html is not None and is_html(content_type):
         own = {name.strip().lower() for name in names}
-        metas = Page(html, content_type).metas(own | _NAMES)
+        metas = HtmlPage(html, content_type).metas(own | _NAMES)
         for name, content in islice(metas, MAX_FIELDS):
             agent = agent_of(name)
             if agent in _AS_NAMES and not content.strip():
