@@ -104,7 +104,9 @@ class RslFile:
         said = [_said(self.problem, irregular=True)] if self.problem else []
         settled: set[Category | None] = set()
         offered: set[Category | None] = set()
-        for _, level in groupby(self._matching(url), attrgetter("length")):
+        path, origin = path_of(url), Origin.find(url)
+        matching = (scope for scope in self._scopes if scope.matches(path, origin))
+        for _, level in groupby(matching, attrgetter("length")):
             scopes = [*level]
             offers = {category for scope in scopes for category in scope.offers}
             if len(scopes) > 1:
@@ -119,15 +121,6 @@ class RslFile:
             settled |= {one.category for one in new} - {None}
             offered |= offers
         return tuple(replace(one, source=source) for one in without_repetitions(said))
-
-    def _matching(self, url: str) -> list[_Scope]:
-        path, origin = path_of(url), Origin.find(url)
-        return [
-            scope
-            for scope in self._scopes
-            if (scope.origin is None or origin is None or scope.origin == origin)
-            and (scope.pattern is None or scope.pattern.matches(path))
-        ]
 
 
 def said_by_licenses(urls: Iterable[str], files: Mapping[str, RslFile], url: str) -> list[Statement]:
@@ -301,6 +294,11 @@ class _Scope(NamedTuple):
     def length(self) -> int:
         return self.pattern.specificity if self.pattern else 0
 
+    def matches(self, path: bytes, origin: Origin | None) -> bool:
+        """Whether it holds for *path*, at any origin where either is unknown."""
+        is_here = self.origin is None or origin is None or self.origin == origin
+        return is_here and (self.pattern is None or self.pattern.matches(path))
+
     @classmethod
     def of(cls, url: str, base: str, contents: Iterable[_Content], problem: str) -> _Scope | None:
         """What *contents* with this *url* say together; None for a URL that is none."""
@@ -404,7 +402,9 @@ class _Reader:
         if name not in _ELEMENTS:
             self.problem = self.problem or shortened(f"unknown element <{name}>")
         elif name == "rsl":
-            self.max_age = _days(attributes.get("max-age", ""))
+            days = attributes.get("max-age", "").strip()
+            is_number = days.isascii() and days.isdigit() and len(days) <= _LONGEST_AGE
+            self.max_age = max(int(days), 1) if is_number else MAX_AGE
         elif name == "license":
             self._parts = []
         elif name == "content":
@@ -421,11 +421,10 @@ class _Reader:
         self._depth -= 1
         if self._ignored:
             self._ignored -= 1
-        elif self._open and name.rpartition(" ")[2] == self._open[-1].name:
-            self._end_ours(self._open.pop())
-
-    def _end_ours(self, element: _Element) -> None:
-        content = self._content
+            return
+        if not self._open or name.rpartition(" ")[2] != self._open[-1].name:
+            return
+        element, content = self._open.pop(), self._content
         if content is None:
             return
         if element.name == "content":
@@ -439,13 +438,6 @@ class _Reader:
             content.notes.append(element.as_note)
         else:
             self._parts.append(element)
-
-
-def _days(text: str) -> int:
-    """The ``max-age`` of a document, a positive number of days."""
-    text = text.strip()
-    is_number = text.isascii() and text.isdigit() and len(text) <= _LONGEST_AGE
-    return max(int(text), 1) if is_number else MAX_AGE
 
 
 def _conditions(content: Mapping[str, str]) -> Iterator[str]:
