@@ -28,18 +28,10 @@ from .rsl import (
 )
 from .vocabulary import Answer, Category, Signal, Statement, answers, shortened, without_repetitions
 
-TDMREP: Final = "/.well-known/tdmrep.json"
-"""Where the reservations of an origin are."""
-
-AI_TXT: Final = "/ai.txt"
-"""Where the ai.txt of an origin is."""
-
-PATHS: Final = (TDMREP, AI_TXT)
-"""Where the files of an origin are that speak about the use by AI."""
-
-MAX_TDMREP: Final = 1_048_576
-"""Octets of a tdmrep.json that is read; a larger one says nothing."""
-
+TDMREP: Final = "/.well-known/tdmrep.json"  # where the reservations of an origin are
+AI_TXT: Final = "/ai.txt"  # where the ai.txt of an origin is
+PATHS: Final = (TDMREP, AI_TXT)  # the files of an origin that speak about the use by AI
+MAX_TDMREP: Final = 1_048_576  # bytes of a tdmrep.json; a larger file says nothing
 _MAX_RULES: Final = 1_000  # of a tdmrep.json
 _RESERVATIONS: Final = {"1": True, "0": False}
 _MAX_ELEMENTS: Final = 10_000

@@ -14,13 +14,9 @@ from functools import lru_cache
 from html import unescape
 from typing import Final, NamedTuple
 
-MAX_SIZE: Final = 2_097_152
-"""Octets of a page, or characters, that are searched for elements."""
-
+MAX_SIZE: Final = 2_097_152  # bytes, or characters, of a page that are searched for elements
 _TYPES: Final = {"text/html", "application/xhtml+xml"}
-META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
-"""The start of a meta element, in any encoding but UTF-16."""
-
+META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")  # the start of a meta element, in any encoding but UTF-16
 _TAG: Final = b"<meta"
 START: Final = 100  # octets in which an encoding of two or four octets shows
 _LONGEST_TAG: Final = 8_192  # octets

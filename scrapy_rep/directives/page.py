@@ -24,27 +24,11 @@ from .structured_fields import BareItem, parse_list
 Headers = Iterable[tuple[str | bytes, str | bytes]]
 """Header fields in their order: names in any case, and values."""
 
-MAX_FIELDS: Final = 1_000
-"""Header fields of one name, and meta elements, that are read."""
-
-MAX_OCTETS: Final = 65_536
-"""Octets of the header fields of one name that are read; the field that exceeds them is the last."""
-
-_AS_NAMES: Final = frozenset({"noai", "noimageai"})
-"""Rules that are found as the name of an element without content."""
-
-_NAMES: Final = _AS_NAMES | {"robot"}
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_PERMITTED_BY: Final = {"noindex": {"index", "all"}, "nofollow": {"follow", "all"}, "noarchive": {"archive"}}
-
-MAX_ITEMS: Final = 100
-"""Items of one field, and rules in them, that are read."""
-
-MAX_NAMES: Final = 20
-"""Names of crawlers in one field that are read."""
-
-MAX_FIELD: Final = 65_536
-"""Characters of one field that are read; the draft of ``Robots-Tag`` asks for 8 KiB at least."""
+MAX_FIELDS: Final = 1_000  # header fields of one name, and meta elements, that are read
+MAX_OCTETS: Final = 65_536  # of the header fields of one name; the field that exceeds them is the last
+MAX_ITEMS: Final = 100  # items of one field, and rules in them, that are read
+MAX_NAMES: Final = 20  # names of crawlers in one field that are read
+MAX_FIELD: Final = 65_536  # characters of one field that are read; the draft of Robots-Tag asks for 8 KiB
 
 EVERYBODY: Final = frozenset({"", "robots", "robot", "all", "*"})
 """Names that address every crawler. ``robot`` is read as ``robots``, as Google was seen to do."""
@@ -58,13 +42,14 @@ MARKS: Final = frozenset({
 WORDS: Final = MARKS | {"all", "index", "follow", "archive", "noindex", "nofollow", "none", "nosnippet"}
 """The rules without a value."""
 
-SIZES: Final = ("none", "standard", "large")
-"""The values of ``max-image-preview``, the smallest first."""
-
+SIZES: Final = ("none", "standard", "large")  # the values of max-image-preview, the smallest first
+_AS_NAMES: Final = frozenset({"noai", "noimageai"})  # found as the name of an element without content
+_NAMES: Final = _AS_NAMES | {"robot"}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_PERMITTED_BY: Final = {"noindex": {"index", "all"}, "nofollow": {"follow", "all"}, "noarchive": {"archive"}}
 _UNAVAILABLE_AFTER: Final = "unavailable_after"
 _NUMBERS: Final = frozenset({"max-snippet", "max-video-preview"})
 _VALUED: Final = _NUMBERS | {"max-image-preview", _UNAVAILABLE_AFTER}
-
 _SEPARATOR: Final = re.compile("[,;]")
 _TIME: Final = re.compile(r"\d:\d")
 _NUMBER: Final = re.compile(r"-1|\d{1,9}")

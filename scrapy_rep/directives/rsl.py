@@ -23,27 +23,13 @@ from scrapy_rep.protocol.path_pattern import Pattern
 
 from .vocabulary import Category, Signal, Statement, label_of, shortened, without_repetitions
 
-MAX_SIZE: Final = 1_048_576
-"""Octets of a license file that is read; a larger one says nothing."""
-
-MAX_DEPTH: Final = 100
-"""Elements that may be inside each other."""
-
-MAX_CONTENTS: Final = 1_000
-"""``<content>`` elements that are read."""
-
-MAX_ELEMENTS: Final = 20_000
-"""Elements that are read, of whatever kind."""
-
-MAX_AGE: Final = 30
-"""Days for which a license without ``max-age`` counts (section 3.2)."""
-
-MAX_LICENSES: Final = 100
-"""Licenses of one source that are named."""
-
-RSL_TYPE: Final = "application/rsl+xml"
-"""The media type of a license."""
-
+MAX_SIZE: Final = 1_048_576  # bytes of a license file; a larger file says nothing
+MAX_DEPTH: Final = 100  # elements inside each other
+MAX_CONTENTS: Final = 1_000  # <content> elements
+MAX_ELEMENTS: Final = 20_000  # elements of any kind
+MAX_AGE: Final = 30  # days for which a license without max-age counts (section 3.2)
+MAX_LICENSES: Final = 100  # licenses of one source that are named
+RSL_TYPE: Final = "application/rsl+xml"  # the media type of a license
 _NAMESPACE: Final = "https://rslstandard.org/rsl"
 _DAY: Final = 86_400.0
 _LONGEST_AGE: Final = 5  # digits

@@ -22,15 +22,10 @@ from xml.parsers import expat
 from .dates import SiteDate, read_date
 from .html import marked_encoding
 
-MOST_OCTETS: Final = 52_428_800
-"""Octets of an unpacked sitemap that are read: https://www.sitemaps.org/protocol.html, "(52,428,800 bytes)"."""
-
-MOST_ENTRIES: Final = 50_000
-"""Entries of a sitemap that are read: ibid., "no more than 50,000 URLs"."""
-
-MOST_ERRORS: Final = 1_000
-"""Places that are no XML, after which a sitemap is not read on."""
-
+# Of https://www.sitemaps.org/protocol.html: "(52,428,800 bytes)", "no more than 50,000 URLs".
+MOST_OCTETS: Final = 52_428_800  # of an unpacked sitemap that are read
+MOST_ENTRIES: Final = 50_000  # that are read
+MOST_ERRORS: Final = 1_000  # places that are no XML, after which a sitemap is not read on
 _PIECE: Final = 32_768  # octets that are unpacked, decoded and parsed at once
 _TELLING: Final = 1_024  # octets that tell the encoding, or gzip
 _HEAD: Final = 65_536  # characters in which the root element must begin
@@ -42,9 +37,7 @@ _MOST_MEMBERS: Final = 1_000  # of a gzip file
 _MOST_NAMES: Final = 1_000  # of elements and attributes: expat keeps each one
 _MOST_LISTED: Final = 1_000  # images, videos or links of an entry: Google's limit for images
 
-GZIP: Final = b"\x1f\x8b"
-"""What a gzip file begins with: RFC 1952 section 2.3.1."""
-
+GZIP: Final = b"\x1f\x8b"  # what a gzip file begins with: RFC 1952 section 2.3.1
 _DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z][\w.-]{1,30})[\"']")
 # Others than UTF-8, which the protocol asks for; names of Python that are no charset must not count.
 _CHARSET: Final = re.compile(

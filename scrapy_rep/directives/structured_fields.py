@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-MAX_FIELD: Final = 65_536
-"""Characters of a field that are parsed; a longer one fails."""
-
+MAX_FIELD: Final = 65_536  # characters of a field; a longer one fails
 _KEY: Final = re.compile(r"[a-z*][a-z0-9_.*-]*")
 _SPACES: Final = re.compile(r" *")
 _COMMA: Final = re.compile(r"[ \t]*(?:,[ \t]*(?=[^ \t])|$)")  # none at the end

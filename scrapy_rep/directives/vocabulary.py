@@ -11,12 +11,8 @@ from typing import Any, Final
 
 from scrapy_rep.protocol.display import StringEnum
 
-MAX_TEXT: Final = 300
-"""Characters of a statement's text that are kept."""
-
-MAX_UNREAD: Final = 100
-"""Statements of one source that are kept though they are irregular and have no category."""
-
+MAX_TEXT: Final = 300  # characters of a statement's text that are kept
+MAX_UNREAD: Final = 100  # irregular statements without a category that are kept of one source
 _MAX_IN_STAMP: Final = 50
 
 

@@ -27,9 +27,7 @@ Raises ``ValueError`` for a body that is not in this coding.
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 """What a gzip file begins with: RFC 1952 section 2.3.1, with the one method that there is."""
 
-BOMB: Final = 32 * MAX_SIZE
-"""Octets; a body that unpacks to more, and to more than its reader takes, is a bomb."""
-
+BOMB: Final = 32 * MAX_SIZE  # bytes; a body that unpacks to more, and to more than its reader takes, is a bomb
 _MOST_CODINGS: Final = 4
 _MOST_MEMBERS: Final = 100  # of a body; each costs a copy of the rest
 _LONGEST_NAME: Final = 40  # characters of a coding that are shown

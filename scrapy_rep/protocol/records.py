@@ -10,9 +10,7 @@ from typing import Final, NamedTuple
 
 from .display import StringEnum, shown
 
-MAX_LINE: Final = 2083 * 8 - 1
-"""Octets of a line that are read: Google's parser allows eight times the longest URL of a browser."""
-
+MAX_LINE: Final = 2083 * 8 - 1  # bytes of a line that are read, as by Google's parser
 _HASH: Final = ord("#")  # a number is found faster than octets
 _NUL: Final = 0
 _TWO_WORDS: Final = re.compile(rb"([^ \t]+)[ \t]+([^ \t]+)")

@@ -39,8 +39,7 @@ _OCTETS_PER_LINE: Final = {True: 16, False: 112}  # compiled or not; hostile fil
 _TOKENS_KEPT: Final = 16  # per file, so that a crawl under ever new names stays bounded
 _VERDICTS_KEPT: Final = 32
 
-MAX_CLEAN_PARAM: Final = 500
-"""Octets of a Clean-param record that Yandex reads (its help for webmasters); a longer one is ignored."""
+MAX_CLEAN_PARAM: Final = 500  # bytes of a Clean-param record that Yandex reads; a longer one is ignored
 
 # The value of a Host line, as Esri Geoportal Server reads it: a host, perhaps with a scheme and a port.
 _HOST: Final = re.compile(r"(?:(https?)://)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?/?", re.IGNORECASE)
