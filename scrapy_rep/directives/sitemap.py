@@ -11,7 +11,6 @@ from __future__ import annotations
 import codecs
 import re
 import zlib
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -222,23 +221,19 @@ class Sitemap:
 
     def _lines(self) -> Iterator[SitemapEntry]:
         """One URL per line: ibid., "Other Sitemap formats", "Text file"."""
-        for line in self._whole_lines():
-            if _IS_URL.fullmatch(line):
-                yield SitemapEntry(line)
-            elif line and not line.startswith("#"):
-                self.errors += 1
-
-    def _whole_lines(self) -> Iterator[str]:
         rest = ""
-        for text in self._texts:
-            *lines, rest = re.split(r"[\r\n]", rest + text)
-            if len(rest) > _LONGEST_TEXT:
-                rest = "#"  # as good as a comment
-            yield from (line.strip(_BLANKS) for line in lines)
-        if self._is_torn:
-            self.cut = self.cut or "end"
-        if not self.cut:
-            yield rest.strip(_BLANKS)
+        for text in chain(self._texts, [None]):
+            if text is not None:
+                *lines, rest = re.split(r"[\r\n]", rest + text)
+                rest = "#" if len(rest) > _LONGEST_TEXT else rest  # as good as a comment
+            else:
+                self.cut = self.cut or ("end" if self._is_torn else "")
+                lines = [] if self.cut else [rest]
+            for line in (line.strip(_BLANKS) for line in lines):
+                if _IS_URL.fullmatch(line):
+                    yield SitemapEntry(line)
+                elif line and not line.startswith("#"):
+                    self.errors += 1
 
     def _elements(self) -> Iterator[SitemapEntry]:
         """The entries in XML. After an error, what was complete counts, and reading goes on at the next entry."""
@@ -383,14 +378,14 @@ class _Elements:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
-        self._ready: deque[SitemapEntry] = deque()
+        self._ready: list[SitemapEntry] = []
         self._reset()
 
     def _reset(self) -> None:
         self._entry: SitemapEntry | None = None
         self._name = self._prefix = ""
-        self._depth = self._entry_depth = 0
-        self._path: list[str] = []
+        self._depth = 0
+        self._path: list[str] = []  # from the entry down to the element that is open
         self._group: dict[str, Any] | None = None
         self._text: list[str] = []
         self._size = 0
@@ -406,10 +401,10 @@ class _Elements:
         parser.CharacterDataHandler = self._data
         return parser
 
-    def taken(self) -> Iterator[SitemapEntry]:
+    def taken(self) -> list[SitemapEntry]:
         """The entries that are complete, each once."""
-        while self._ready:
-            yield self._ready.popleft()
+        taken, self._ready = self._ready, []
+        return taken
 
     def end_entry(self) -> None:
         """Complete the entry that was begun; one without a location is none."""
@@ -431,7 +426,7 @@ class _Elements:
             if local in self.names:
                 self.end_entry()  # whose end is missing
                 self._entry, self._name, self._prefix = SitemapEntry(), name, prefix
-                self._entry_depth, self._path, self._group = self._depth, [], None
+                self._path, self._group = [], None
             return
         self._path.append(local)
         self._text, self._size = [], 0
@@ -440,16 +435,12 @@ class _Elements:
         if local == "link" and attributes and len(self._entry.links) < _MOST_LISTED:
             self._entry.links.append(attributes)
         elif prefix != self._prefix or local in _EXTENSIONS:
-            self._begin_group(self._entry, local)
-
-    def _begin_group(self, entry: SitemapEntry, local: str) -> None:
-        if local == "news" and entry.news is None:
-            entry.news = self._group = {}
-        elif local in {"image", "video"}:
-            listed = entry.images if local == "image" else entry.video
-            if len(listed) < _MOST_LISTED:
+            listed = {"image": self._entry.images, "video": self._entry.video}.get(local)
+            if listed is not None and len(listed) < _MOST_LISTED:
                 self._group = {}
                 listed.append(self._group)
+            elif local == "news" and self._entry.news is None:
+                self._entry.news = self._group = {}
 
     def _data(self, text: str) -> None:
         if self._path and self._size < _LONGEST_TEXT:

@@ -175,9 +175,12 @@ GOOGLE_EXACT: Final = Dialect(
 )
 """What Google's open-source parser answers, URL by URL."""
 
-STANDARD_1994: Final = Dialect(
+_STRICT: Final = Dialect(name="", lenient_keys=False, index_pages=False, delay=Delay.NONE)
+"""What the readings of others than Google have in common, unless they say otherwise."""
+
+STANDARD_1994: Final = replace(
+    _STRICT,
     name="1994",
-    lenient_keys=False,
     allow_counts=False,
     blank_line_ends=True,
     agent_match=AgentMatch.VALUE_IN_NAME,
@@ -186,15 +189,13 @@ STANDARD_1994: Final = Dialect(
     wildcards="",
     octets=Octets.WRITTEN,
     slash_added=True,
-    index_pages=False,
     robots_txt_allowed=False,
-    delay=Delay.NONE,
 )
 """\"A Standard for Robot Exclusion\", 1994; who is named, and octets, as libwww-perl reads it."""
 
-DRAFT_1996: Final = Dialect(
+DRAFT_1996: Final = replace(
+    _STRICT,
     name="1996",
-    lenient_keys=False,
     blank_line_ends=True,
     agent_match=AgentMatch.NAME_IN_VALUE,
     group_choice=GroupChoice.FIRST,
@@ -203,55 +204,48 @@ DRAFT_1996: Final = Dialect(
     octets=Octets.DECODED,
     query_counts=False,
     empty_allow=EmptyRule.IGNORED,
-    index_pages=False,
-    delay=Delay.NONE,
 )
 """draft-koster-robots-00, 1996."""
 
-YANDEX: Final = Dialect(
+YANDEX: Final = replace(
+    _STRICT,
     name="yandex",
-    lenient_keys=False,
     blank_line_ends=True,
     agent_match=AgentMatch.VALUE_IN_NAME,
     group_choice=GroupChoice.LONGEST_NAME,
     empty_allow=EmptyRule.IGNORED,
     empty_disallow=EmptyRule.IGNORED,
-    index_pages=False,
-    delay=Delay.NONE,
     clean_params=True,
     permissive_pages=True,
 )
 """Yandex's help for webmasters; which groups count together, and octets, are assumed."""
 
-BING: Final = Dialect(
+BING: Final = replace(
+    _STRICT,
     name="bing",
-    lenient_keys=False,
     empty_allow=EmptyRule.IGNORED,
     empty_disallow=EmptyRule.IGNORED,
-    index_pages=False,
     delay=Delay.INHERITED,
 )
 """Bing's blog of 2012, and statements of its staff; that groups add up is assumed."""
 
-BAIDU: Final = Dialect(
+BAIDU: Final = replace(
+    _STRICT,
     name="baidu",
-    lenient_keys=False,
     blank_line_ends=True,
     agent_match=AgentMatch.VALUE_IN_NAME,
     group_choice=GroupChoice.FIRST,
     precedence=Precedence.FIRST,
     empty_allow=EmptyRule.IGNORED,
-    index_pages=False,
-    delay=Delay.NONE,
 )
 """Baidu's help for webmasters, through copies of it; who is named is assumed to be as in 1994."""
 
 RAMBLER_2006: Final = replace(STANDARD_1994, name="rambler-2006", wildcards="*")
 """Rambler's crawler of 2006, which is gone, by one source: as in 1994, with ``*`` for any octets."""
 
-GEOPORTAL_FIRST: Final = Dialect(
+GEOPORTAL_FIRST: Final = replace(
+    _STRICT,
     name="geoportal-first",
-    lenient_keys=False,
     closing_kinds=frozenset({Kind.ALLOW, Kind.DISALLOW, Kind.CRAWL_DELAY, Kind.HOST, Kind.SITEMAP}),
     agent_match=AgentMatch.EQUAL_VALUE,
     star=Star.NO_MATCH,
@@ -259,7 +253,6 @@ GEOPORTAL_FIRST: Final = Dialect(
     octets=Octets.FORM_DECODED,
     empty_allow=EmptyRule.DISALLOWS,
     folder_without_slash=True,
-    index_pages=False,
     robots_txt_any_case=True,
     delay=Delay.LAST_IN_FILE,
     host_replaces=True,

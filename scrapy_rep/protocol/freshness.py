@@ -37,10 +37,9 @@ class Entry:
     None when nothing did. ``fetched_at`` is when the origin last said so, ``fresh_until`` how long that
     counts; ``etag`` and ``last_modified`` are the validators of the answer.
 
-    While the origin is unreachable the rest stays as it was last known, and ``failures`` counts the
-    attempts that failed in a row; ``unreachable_since`` is when the first fetch failed, ``tried_at`` when
-    the last one did, and before ``retry_at`` none is made. An origin that never answered has the access
-    *unreachable*.
+    While the origin is unreachable the rest stays as it was last known, and ``failures`` counts the attempts that
+    failed in a row; ``unreachable_since`` is when the first fetch failed, ``tried_at`` when the last one did, and
+    before ``retry_at`` none is made. An origin that never answered has the access *unreachable*.
     """
 
     origin: Origin

@@ -1,8 +1,7 @@
 """The octets of a path, and whether the pattern of a rule matches them: RFC 9309 sections 2.2.2 and 2.2.3.
 
-A match takes time linear in the pattern and the path: the wildcards are
-walked once, leftmost first, which is enough because a later start never helps a pattern whose last wildcard
-already leaves the end free.
+A match takes time linear in the pattern and the path: the wildcards are walked once, leftmost first, which is
+enough because a later start never helps a pattern whose last wildcard already leaves the end free.
 """
 
 from __future__ import annotations
