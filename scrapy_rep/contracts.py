@@ -20,7 +20,7 @@ from scrapy_rep.crawl.pacing.requested_delays import Delay, requested_delay
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.crawl.sitemaps.requests import sitemaps_of
 from scrapy_rep.protocol import Access, Kind, Origin, parse
-from scrapy_rep.protocol.display import shown
+from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.answers import on_line, why
 
 if TYPE_CHECKING:
@@ -159,8 +159,11 @@ class SitemapsContract(RobotsContract):
             matches = set(urls) == {urljoin(sample.url, sitemap) for sitemap in self.args}
         if matches:
             return None
-        plural = "" if len(urls) == 1 else "s"
-        return f"names {len(urls)} sitemap{plural}{_sitemap_lines(sample.robots)}, not {' '.join(self.args)}"
+        # The lines, whose numbers not every parser back-end knows.
+        records = parse(sample.robots.entry.body, limit=None).records
+        lines = [f"{record.text}{on_line(record.line)}" for record in records if record.kind is Kind.SITEMAP]
+        where = f" ({', '.join(lines)})" if lines else ""
+        return f"names {number_of(len(urls), 'sitemap', 'sitemaps')}{where}, not {' '.join(self.args)}"
 
 
 CONTRACTS: Final = (RobotsAllowsContract, RobotsDisallowsContract, CrawlDelayContract, SitemapsContract)
@@ -170,10 +173,3 @@ def _check_urls(urls: Iterable[str]) -> None:
     """Raises ``ValueError`` for a path or URL that is invalid whatever page it is relative to."""
     for url in urls:
         Origin.from_url(urljoin("https://example.com/", url))
-
-
-def _sitemap_lines(robots: Robots) -> str:
-    """Return the Sitemap lines with their numbers, which not every parser back-end knows."""
-    records = parse(robots.entry.body, limit=None).records
-    lines = [f"{record.text}{on_line(record.line)}" for record in records if record.kind is Kind.SITEMAP]
-    return f" ({', '.join(lines)})" if lines else ""

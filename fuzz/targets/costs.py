@@ -15,9 +15,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from fuzz.inputs import parts, text_of
-from scrapy_rep.directives.page import combine
+from scrapy_rep.directives.page import combine, read_header, read_robots_tag
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.robots_tag import read_header, read_robots_tag
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, parse
 from scrapy_rep.tools.difference import Difference
 from scrapy_rep.tools.explanation import Explainer

@@ -12,15 +12,13 @@ from scrapy.http import HtmlResponse
 
 from fuzz.inputs import parts, text_of
 from scrapy_rep.directives import Directive, ai_answers, page_directives
-from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
+from scrapy_rep.directives.ai import Elements, Reservation, ReservationFile, bing, google, noai, read_ai_txt
 from scrapy_rep.directives.dates import read_moment
-from scrapy_rep.directives.html import Page
-from scrapy_rep.directives.page import combine, directives_of
+from scrapy_rep.directives.html import HtmlPage
+from scrapy_rep.directives.page import MAX_ITEMS, combine, directives_of, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
-from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, read_robots_tag
-from scrapy_rep.directives.rsl import License, read_licenses
+from scrapy_rep.directives.rsl import License, is_url, read_licenses, urls_in_header
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
-from scrapy_rep.directives.terms import Reservation, ReservationFile, is_url, urls_in_header
 from scrapy_rep.directives.vocabulary import MAX_TEXT, Statement, answers, as_values, statements_in
 from scrapy_rep.extras.pages.page_directives import links_of, marked_links
 from scrapy_rep.extras.pages.reading import html_of
@@ -73,13 +71,15 @@ def page_html(data: bytes) -> None:
     assert html is not None
     links_of(html)
     marked_links(html)
-    _check_elements(Page(body, content_type), body)
+    _check_elements(HtmlPage(body, content_type), body)
     text = body.decode("utf-8", "replace")
     if "\0" not in text and not text.startswith("\ufeff"):
-        assert [*Page(text).elements(_ALL)] == [*Page(text.encode(), "text/html; charset=utf-8").elements(_ALL)]
+        assert [*HtmlPage(text).elements(_ALL)] == [
+            *HtmlPage(text.encode(), "text/html; charset=utf-8").elements(_ALL)
+        ]
 
 
-def _check_elements(page: Page, body: bytes) -> None:
+def _check_elements(page: HtmlPage, body: bytes) -> None:
     """Whether the elements that speak are those that a reader of all tags finds, as far as they go."""
     found = [*page.elements(_ALL)]
     loading = [each for each in page.loading_elements(_SPEAKING) if each.name in _SPEAKING]
@@ -95,7 +95,7 @@ def ai_signals(data: bytes) -> None:
     check_statements(read_signal([text]))
     check_statements(Reservation.of([text], "header").statements())
     assert all(map(is_url, urls_in_header([text, f"<{text}>;rel=license"], _URL)))
-    check_statements(read_licenses([License(text, text, (text,), (text,))], "header", text))
+    check_statements(read_licenses([License(text, text, (text,), (text,))], text))
 
 
 def _check_robots_txt(body: bytes, url: str) -> None:

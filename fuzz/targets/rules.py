@@ -7,10 +7,10 @@ from typing import Final
 
 from fuzz.inputs import parts, text_of
 from scrapy_rep.protocol import DIALECTS, Dialect, Reason, RobotsTxt, Rule, Verdict, parse
-from scrapy_rep.protocol.other_records import request_rate, seconds
 from scrapy_rep.protocol.path_pattern import path_of
 from scrapy_rep.protocol.reader import groups_in
 from scrapy_rep.protocol.records import Kind
+from scrapy_rep.protocol.robotstxt import request_rate, seconds
 from scrapy_rep.protocol.rules import Rules
 from scrapy_rep.tools.explanation import Explainer, Explanation
 from tests.protocol.slow_reference import length, reference

@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 
 from scrapy_rep.decoders import decoders
-from scrapy_rep.protocol.access import HEADERS, TRUNCATED, Answer, headers_read, read
+from scrapy_rep.protocol.access import HEADERS, TRUNCATED, RawResponse, headers_read, read
 
 # As Chromium reads it: at most four octets, any version in any case, digits. A tab is a space: RFC 9112 section 4.
 _STATUS: Final = re.compile(rb"[\s\S]{0,4}?http[^ \t\r\n]*[ \t]*(\d{0,9})", re.IGNORECASE)
@@ -59,7 +59,7 @@ def http_message(octets: bytes, most: int, truncated: str = "") -> HttpMessage |
         damage = TRUNCATED
     headers = headers_read(pairs)
     headers["content-encoding"] = ",".join([headers.get("content-encoding", ""), *transfer])
-    answer = Answer(_number(status), headers, body, damage, is_stopped, may_be_undone=True)
+    answer = RawResponse(_number(status), headers, body, damage, is_stopped, may_be_undone=True)
     reading = read(answer, limit=most, decoders=decoders())
     if 300 <= answer.status < 500:  # nobody looks at it
         return HttpMessage(answer.status, location or None, body[:most], reading.problem)

@@ -15,14 +15,14 @@ from itertools import starmap
 from typing import Any, Final
 
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.terms import is_url
+from scrapy_rep.directives.rsl import is_url
 from scrapy_rep.directives.vocabulary import Answer, Signal, answers
 from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind
-from scrapy_rep.protocol.other_records import extensions, seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
-from scrapy_rep.protocol.reader import Line, groups_in, lines_in
+from scrapy_rep.protocol.reader import Line, extensions, groups_in, lines_in
 from scrapy_rep.protocol.records import as_text, bom_length
+from scrapy_rep.protocol.robotstxt import seconds
 from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.lint import Finding, findings_in
 from scrapy_rep.tools.lint.subject import Subject

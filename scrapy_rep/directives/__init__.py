@@ -13,7 +13,6 @@ False
 from __future__ import annotations
 
 from .ai import ai_answers
-from .page import PageDirectives, page_directives
-from .robots_tag import Directive, Source
+from .page import Directive, PageDirectives, Source, page_directives
 
 __all__ = ["Directive", "PageDirectives", "Source", "ai_answers", "page_directives"]

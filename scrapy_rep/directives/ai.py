@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from scrapy_rep.protocol import Origin, RobotsTxt
+from scrapy_rep.protocol import Origin, RobotsTxt, path_of
+from scrapy_rep.protocol.path_pattern import Pattern
 
-from . import terms
-from .html import Element, Page, is_html
-from .page import Headers, PageDirectives, bounded, fields_of, page_directives
+from .html import Element, HtmlPage, is_html
+from .page import Directive, Headers, PageDirectives, bounded, fields_of, page_directives
 from .robots_signals import RobotsSignals, read_signal, read_usage
-from .robots_tag import Directive
-from .rsl import RslFile, as_page_says
-from .terms import TDMREP, Reservation, ReservationFile
+from .rsl import (
+    MAX_LICENSES,
+    RSL_TYPE,
+    RslFile,
+    absolute,
+    as_page_says,
+    is_license,
+    is_rsl,
+    is_url,
+    urls_in_header,
+)
 from .vocabulary import Answer, Category, Signal, Statement, answers, shortened, without_repetitions
 
-AI_TXT: Final = "/ai.txt"
-"""Where the ai.txt of an origin is."""
-
-PATHS: Final = (TDMREP, AI_TXT)
-"""Where the files of an origin are that speak about the use by AI."""
-
+TDMREP: Final = "/.well-known/tdmrep.json"  # where the reservations of an origin are
+AI_TXT: Final = "/ai.txt"  # where the ai.txt of an origin is
+PATHS: Final = (TDMREP, AI_TXT)  # the files of an origin that speak about the use by AI
+MAX_TDMREP: Final = 1_048_576  # bytes of a tdmrep.json; a larger file says nothing
+_MAX_RULES: Final = 1_000  # of a tdmrep.json
+_RESERVATIONS: Final = {"1": True, "0": False}
 _MAX_ELEMENTS: Final = 10_000
 _SAYS: Final = {Answer.YES: True, Answer.NO: False, Answer.UNKNOWN: None}
 
@@ -75,6 +84,40 @@ def ai_answers(
 
 
 @dataclass(frozen=True, slots=True)
+class Reservation:
+    """What one carrier of TDMRep says about text and data mining: ``reserved`` is None where it says nothing.
+
+    https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240510/, the report of a community group. A later
+    carrier wins over an earlier one: file, header, element. An ``irregular`` reservation breaks a rule of the
+    report: a value that is text, or an object outside of an array.
+    """
+
+    reserved: bool | None = None
+    source: str = ""
+    irregular: bool = False
+
+    @classmethod
+    def of(cls, values: Iterable[str], source: str) -> Reservation:
+        """What the ``tdm-reservation`` fields or elements of a page say."""
+        found = [_RESERVATIONS[value.strip()] for value in values if value.strip() in _RESERVATIONS]
+        return cls(any(found), source) if found else cls()
+
+    def over(self, other: Reservation) -> Reservation:
+        """The one that counts: the *other* where this says nothing, because absence resets nothing."""
+        return other if self.reserved is None else self
+
+    def statements(self) -> list[Statement]:
+        """The statements that follow; that a reservation covers training and input is our reading."""
+        if self.reserved is None:
+            return []
+        text = f"tdm-reservation: {int(self.reserved)}"
+        return [
+            Statement(Signal.TDM_RESERVATION, category, not self.reserved, self.source, text, 0, self.irregular)
+            for category in (Category.AI_INPUT, Category.AI_TRAIN)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class Elements:
     """What the elements of a page say: reservation, URLs of licenses, and what licenses in the page say of it."""
 
@@ -88,26 +131,26 @@ class Elements:
         if html is None or not is_html(content_type):
             return cls()
         found: dict[str, list[Element]] = {"meta": [], "base": [], "link": [], "script": []}
-        for one in islice(Page(html, content_type).elements([terms.RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS):
+        for one in islice(HtmlPage(html, content_type).elements([RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS):
             found[one.name].append(one)
         metas = [one.attributes for one in found["meta"]]
         named = [each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation"]
-        bases = (terms.absolute(one.attributes["href"], url) for one in found["base"] if "href" in one.attributes)
-        base = next(filter(terms.is_url, bases), url)
-        links = (one.attributes.get("href", "") for one in found["link"] if terms.is_license(one.attributes))
-        urls = filter(terms.is_url, (terms.absolute(href, base) for href in links))
-        scripts = (one.text for one in found["script"] if terms.is_rsl(one.attributes))
+        bases = (absolute(one.attributes["href"], url) for one in found["base"] if "href" in one.attributes)
+        base = next(filter(is_url, bases), url)
+        links = (one.attributes.get("href", "") for one in found["link"] if is_license(one.attributes))
+        urls = filter(is_url, (absolute(href, base) for href in links))
+        scripts = (one.text for one in found["script"] if is_rsl(one.attributes))
         licensed = (one for text in scripts for one in RslFile(text, url).statements(url, "page"))
         return cls(
             Reservation.of((each.get("content", "") for each in named), "meta"),
-            tuple(islice(urls, terms.MAX_LICENSES)),
+            tuple(islice(urls, MAX_LICENSES)),
             without_repetitions(licensed),
         )
 
 
 def licenses_named(fields: Mapping[str, Sequence[str]], elements: Elements, url: str) -> tuple[str, ...]:
     """The URLs of the licenses that the page at *url* names, in header *fields* and in *elements*."""
-    return (*terms.urls_in_header(bounded(fields.get("link", ())), url), *elements.urls)
+    return (*urls_in_header(bounded(fields.get("link", ())), url), *elements.urls)
 
 
 def statements_of(
@@ -147,9 +190,7 @@ def noai(page: PageDirectives, media_type: str = "") -> list[Statement]:
     *media_type* is the Content-Type of the response. DeviantArt, 2022; img2dataset and datadiligence obey it.
     """
     words = {"noai", "noimageai"} if media_type.strip().lower().startswith("image/") else {"noai"}
-    return [
-        _no(Signal.NOAI, Category.AI_TRAIN, one) for one in page.statements if one.is_read and one.name in words
-    ]
+    return _no(Signal.NOAI, [Category.AI_TRAIN], page, lambda one: one.name in words)
 
 
 def bing(page: PageDirectives) -> list[Statement]:
@@ -158,13 +199,8 @@ def bing(page: PageDirectives) -> list[Statement]:
     ``nocache`` limits both to URL, title and snippet, which is no category: it is recorded. Where a page has both,
     Bing takes it as ``nocache``: the one case where one more word permits more (Bing blog, 2023-09).
     """
-    both: tuple[Category | None, ...] = (Category.AI_INPUT, Category.AI_TRAIN)
-    return [
-        _no(Signal.BING, category, one)
-        for one in page.statements
-        if one.is_read and one.name in {"noarchive", "nocache"}
-        for category in ((None,) if "nocache" in page.marks else both)
-    ]
+    limited: list[Category | None] = [None] if "nocache" in page.marks else [Category.AI_INPUT, Category.AI_TRAIN]
+    return _no(Signal.BING, limited, page, lambda one: one.name in {"noarchive", "nocache"})
 
 
 def google(page: PageDirectives) -> list[Statement]:
@@ -173,23 +209,60 @@ def google(page: PageDirectives) -> list[Statement]:
     "Robots meta tag", 2026-03-24: they apply to AI Overviews and AI Mode too.
     """
     none = {("nosnippet", None), ("max-snippet", 0)}
-    return [
-        _no(Signal.GOOGLE, Category.AI_INPUT, one)
-        for one in page.statements
-        if one.is_read and (one.name, one.value) in none
-    ]
+    return _no(Signal.GOOGLE, [Category.AI_INPUT], page, lambda one: (one.name, one.value) in none)
 
 
 MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing": bing, "google": google}
 """What directives mean to one search engine, by the names of ``REP_AI_SOURCES``."""
 
 
-def _no(signal: Signal, category: Category | None, directive: Directive) -> Statement:
-    says = None if category is None else False
-    return Statement(signal, category, says, directive.source.value, shortened(directive.text))
+def _no(
+    signal: Signal, categories: Sequence[Category | None], page: PageDirectives, says: Callable[[Directive], bool]
+) -> list[Statement]:
+    """The statements of the directives that *says* finds; one without a category is recorded."""
+    return [
+        Statement(signal, category, False if category else None, one.source.value, shortened(one.text))
+        for one in page.statements
+        if one.is_read and says(one)
+        for category in categories
+    ]
 
 
 # The files of a site.
+
+
+class ReservationFile:
+    """The rules of a tdmrep.json: "the first rule whose location matches" decides, not the longest one."""
+
+    __slots__ = ("_rules",)
+
+    def __init__(self, body: bytes) -> None:
+        """Read the rules in *body*; none in anything but a JSON array of rules, or a lone rule."""
+        try:
+            found: Any = json.loads(body) if len(body) <= MAX_TDMREP else []
+        except (ValueError, RecursionError):
+            found = []
+        is_lone = isinstance(found, dict)
+        rules = [found] if is_lone else found[:_MAX_RULES] if isinstance(found, list) else []
+        self._rules = [*filter(None, (_rule(one, is_lone=is_lone) for one in rules))]
+
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
+    def about(self, url: str) -> Reservation:
+        """Return what the file says about *url*."""
+        path = path_of(url)
+        return next((said for pattern, said in self._rules if pattern.matches(path)), Reservation())
+
+
+def _rule(rule: Any, *, is_lone: bool) -> tuple[Pattern, Reservation] | None:
+    location = rule.get("location") if isinstance(rule, dict) else None
+    if not (isinstance(location, str) and location.startswith("/") and location.isprintable()):
+        return None
+    value = rule.get("tdm-reservation")
+    reserved = _RESERVATIONS.get(str(value)) if type(value) in {int, str} else None
+    irregular = is_lone or isinstance(value, str)
+    return Pattern.of(location.partition("#")[0].encode()), Reservation(reserved, TDMREP, irregular)
 
 
 def read_ai_txt(file: RobotsTxt, token: str, url: str) -> list[Statement]:

@@ -14,13 +14,9 @@ from functools import lru_cache
 from html import unescape
 from typing import Final, NamedTuple
 
-MAX_SIZE: Final = 2_097_152
-"""Octets of a page, or characters, that are searched for elements."""
-
+MAX_SIZE: Final = 2_097_152  # bytes, or characters, of a page that are searched for elements
 _TYPES: Final = {"text/html", "application/xhtml+xml"}
-META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")
-"""The start of a meta element, in any encoding but UTF-16."""
-
+META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")  # the start of a meta element, in any encoding but UTF-16
 _TAG: Final = b"<meta"
 START: Final = 100  # octets in which an encoding of two or four octets shows
 _LONGEST_TAG: Final = 8_192  # octets
@@ -73,7 +69,7 @@ class Element(NamedTuple):
     text: str = ""
 
 
-class Page:
+class HtmlPage:
     """An HTML page as it was received; nothing is read before it is asked about."""
 
     __slots__ = ("_body", "_codec")
@@ -101,23 +97,28 @@ class Page:
 
     def elements(self, words: Iterable[str]) -> Iterator[Element]:
         """The elements that speak about the page, up to the last that may hold one of *words*, in lower case."""
-        for tag in _tags(self._body, _last_of(words, self._body.lower())):
-            attributes = {name.decode("latin-1"): self._text(value) for name, value in tag.attributes.items()}
-            yield Element(tag.name.decode(), attributes, self._text(tag.text, is_raw=True))
+        return map(self._element, _tags(self._body, _last_of(words, self._body.lower())))
 
     def loading_elements(self, names: Collection[str]) -> Iterator[Element]:
         """The elements called *names*, and those with a style attribute, as they are where scripts run.
 
         What noscript holds is text there. Those in a template are no part of the page.
         """
-        for tag in _tags_with_scripts(self._body):
-            name = tag.name.decode("latin-1")
-            if name in names or b"style" in tag.attributes:
-                attributes = {key.decode("latin-1"): self._text(value) for key, value in tag.attributes.items()}
-                yield Element(name, attributes, self._text(tag.text, is_raw=True))
+        for tag in _tags(self._body, len(self._body), with_scripts=True):
+            if tag.name.decode("latin-1") in names or b"style" in tag.attributes:
+                yield self._element(tag)
+
+    def _element(self, tag: _Tag) -> Element:
+        attributes = {name.decode("latin-1"): self._text(value) for name, value in tag.attributes.items()}
+        return Element(tag.name.decode("latin-1"), attributes, self._text(tag.text, is_raw=True))
 
     def _text(self, octets: bytes, *, is_raw: bool = False) -> str:
-        return _text(octets, self._codec, is_raw=is_raw)
+        try:
+            text = octets.decode(self._codec, "replace") if self._codec else octets.decode()
+        except ValueError:
+            text = octets.decode("cp1252", "replace")
+        # One by one and bounded: unescape fails on a number of thousands of digits.
+        return text if is_raw or "&" not in text else _REFERENCE.sub(lambda found: unescape(found[0]), text)
 
 
 # Octets as text.
@@ -151,15 +152,6 @@ def _known_codec(label: str) -> str | None:
         return None
 
 
-def _text(octets: bytes, codec: str | None, *, is_raw: bool = False) -> str:
-    try:
-        text = octets.decode(codec, "replace") if codec else octets.decode()
-    except ValueError:
-        text = octets.decode("cp1252", "replace")
-    # One by one and bounded: unescape fails on a number of thousands of digits.
-    return text if is_raw or "&" not in text else _REFERENCE.sub(lambda found: unescape(found[0]), text)
-
-
 # Tags in octets.
 
 
@@ -179,39 +171,29 @@ def _last_of(words: Iterable[str], lower: bytes) -> int:
     return max(lower.rfind(word.encode()) for word in words)
 
 
-def _tags(body: bytes, last: int) -> Iterator[_Tag]:
-    """The tags of the elements that can speak, up to that at *last*."""
+def _tags(body: bytes, last: int, *, with_scripts: bool = False) -> Iterator[_Tag]:
+    """The tags outside templates, up to that at *last*, each with the text that its element may have inside.
+
+    Those that can speak about the page; *with_scripts*, as where they run, the start tags of all elements.
+    """
+    text_inside = _TEXT_WITH_SCRIPTS if with_scripts else _TEXT_INSIDE
     position = templates = 0
     while True:
-        if found := _ORDINARY.match(body, position, last):
+        if not with_scripts and (found := _ORDINARY.match(body, position, last)):
             position = found.end()
         tag = _next_tag(body, position)
         if tag is None or tag.start > last:
             return
         position = tag.end
-        if tag.name in _TEXT_INSIDE and not tag.is_empty:
-            end = _end_of(tag.name).search(body, position)
-            if end is None:
-                return
-            tag, position = tag._replace(text=body[position : end.start()]), end.start()
-        if tag.name in {b"template", b"/template"}:
-            templates = max(templates + (-1 if tag.name[:1] == b"/" else not tag.is_empty), 0)
-        elif tag.name in _SPEAKING and not templates:
-            yield tag
-
-
-def _tags_with_scripts(body: bytes) -> Iterator[_Tag]:
-    """The start tags of all elements outside templates, each with the text that it may have inside."""
-    position = templates = 0
-    while tag := _next_tag(body, position):
-        position = tag.end
-        if tag.name in _TEXT_WITH_SCRIPTS and not tag.is_empty:
+        if tag.name in text_inside and not tag.is_empty:
             found = _end_of(tag.name).search(body, position)
+            if found is None and not with_scripts:
+                return
             end = found.start() if found else len(body)
             tag, position = tag._replace(text=body[position:end]), end
         if tag.name in {b"template", b"/template"}:
             templates = max(templates + (-1 if tag.name[:1] == b"/" else not tag.is_empty), 0)
-        elif tag.name[:1] != b"/" and not templates:
+        elif not templates and (tag.name[:1] != b"/" if with_scripts else tag.name in _SPEAKING):
             yield tag
 
 

@@ -22,20 +22,16 @@ from sys import getsizeof
 from typing import Final
 
 from scrapy_rep.protocol import Kind, Record, RobotsTxt, path_of
-from scrapy_rep.protocol.other_records import outside_groups
 from scrapy_rep.protocol.path_pattern import Pattern
+from scrapy_rep.protocol.reader import outside_groups
 from scrapy_rep.protocol.records import kind_of
 
+from .rsl import MAX_LICENSES, is_url
 from .structured_fields import Token, parse_dictionary
-from .terms import MAX_LICENSES, is_url
 from .vocabulary import Category, Signal, Statement, label_of, level_of, shortened, without_repetitions
 
-MAX_ITEMS: Final = 100
-"""Items of one Content-Signal line that are read."""
-
-MAX_PATTERNS: Final = 1_000
-"""Patterns with a wildcard that count, the first ones of a file; no honest file has as many."""
-
+MAX_ITEMS: Final = 100  # items of one Content-Signal line that are read
+MAX_PATTERNS: Final = 1_000  # with a wildcard, the first of a file that count; no honest file has as many
 _MAX_PIECES: Final = 4_000  # between the wildcards of these
 _MAX_SAID: Final = 32  # statements of one path: those with a category come first, and there are fewer
 _MAX_KEPT: Final = 512  # statements of paths that URLs had

@@ -9,35 +9,27 @@ type is refused, so that there are neither entities nor external files; depth, s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from scrapy_rep.protocol import Origin, path_of
 from scrapy_rep.protocol.path_pattern import Pattern
 
-from .terms import absolute
 from .vocabulary import Category, Signal, Statement, label_of, shortened, without_repetitions
 
-MAX_SIZE: Final = 1_048_576
-"""Octets of a license file that is read; a larger one says nothing."""
-
-MAX_DEPTH: Final = 100
-"""Elements that may be inside each other."""
-
-MAX_CONTENTS: Final = 1_000
-"""``<content>`` elements that are read."""
-
-MAX_ELEMENTS: Final = 20_000
-"""Elements that are read, of whatever kind."""
-
-MAX_AGE: Final = 30
-"""Days for which a license without ``max-age`` counts (section 3.2)."""
-
+MAX_SIZE: Final = 1_048_576  # bytes of a license file; a larger file says nothing
+MAX_DEPTH: Final = 100  # elements inside each other
+MAX_CONTENTS: Final = 1_000  # <content> elements
+MAX_ELEMENTS: Final = 20_000  # elements of any kind
+MAX_AGE: Final = 30  # days for which a license without max-age counts (section 3.2)
+MAX_LICENSES: Final = 100  # licenses of one source that are named
+RSL_TYPE: Final = "application/rsl+xml"  # the media type of a license
 _NAMESPACE: Final = "https://rslstandard.org/rsl"
 _DAY: Final = 86_400.0
 _LONGEST_AGE: Final = 5  # digits
@@ -46,6 +38,9 @@ _ELEMENTS: Final = {
     "reporting", "legal", "alternate", "schema", "copyright", "terms",
 }  # fmt: skip
 _MAX_RECORDED: Final = 10  # statements without a category that are kept of one content
+_MAX_FIELD: Final = 65_536  # characters of a Link field
+_LINK: Final = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w!#$&+.^`|~-]+\*?(?:\s*=\s*(?:"[^"]*"|[^\s,;"<>]*))?)*)')
+_PARAMETER: Final = re.compile(r';\s*([\w!#$&+.^`|~-]+\*?)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"<>]*)))?')
 _OF_PAYMENT: Final = ("standard", "custom", "amount", "accepts")
 
 
@@ -92,12 +87,14 @@ class RslFile:
         with conditions sets aside the permission of a wider one, but no prohibition [ours]. Of contents that are
         equally wide, each may forbid. Paths match as in RFC 9309 (section 3.3).
         """
-        said = [Statement(Signal.RSL, None, None, "", self.problem, irregular=True)] if self.problem else []
+        said = [_said(self.problem, irregular=True)] if self.problem else []
         settled: set[Category | None] = set()
         offered: set[Category | None] = set()
-        for _, level in groupby(self._matching(url), attrgetter("length")):
+        path, origin = path_of(url), Origin.find(url)
+        matching = (scope for scope in self._scopes if scope.matches(path, origin))
+        for _, level in groupby(matching, attrgetter("length")):
             scopes = [*level]
-            offers = set[Category | None]().union(*(scope.offers for scope in scopes))
+            offers = {category for scope in scopes for category in scope.offers}
             if len(scopes) > 1:
                 offered |= offers
             new = [
@@ -110,16 +107,6 @@ class RslFile:
             settled |= {one.category for one in new} - {None}
             offered |= offers
         return tuple(replace(one, source=source) for one in without_repetitions(said))
-
-    def _matching(self, url: str) -> list[_Scope]:
-        path, scopes = path_of(url), self._scopes
-        origin = Origin.find(url) if any(scope.origin for scope in scopes) else None
-        return [
-            scope
-            for scope in scopes
-            if (scope.origin is None or origin is None or scope.origin == origin)
-            and (scope.pattern is None or scope.pattern.matches(path))
-        ]
 
 
 def said_by_licenses(urls: Iterable[str], files: Mapping[str, RslFile], url: str) -> list[Statement]:
@@ -153,7 +140,7 @@ def as_page_says(site: Iterable[Statement], own: Iterable[Statement], named: Col
     return [one for one in site if holds(one)] if own or named else [*site]
 
 
-def read_licenses(licenses: Iterable[License], source: str, scope: str = "") -> tuple[Statement, ...]:
+def read_licenses(licenses: Iterable[License], scope: str = "") -> tuple[Statement, ...]:
     """Return what the *licenses* of one ``<content>`` element say about usage; *scope* is its URL.
 
     - A listed token permits: "the listed values, separated by one or more spaces, are allowed" (section 3.5).
@@ -168,43 +155,33 @@ def read_licenses(licenses: Iterable[License], source: str, scope: str = "") -> 
     found = [*licenses]
     lists = [one.permits for one in found if one.permits is not None]
     listed = {category for each in lists for some in _tokens(each, of_drafts=True).values() for category in some}
-    statements = [statement for one in found for statement in _of_license(one, source, scope)]
+    statements = [statement for one in found for statement in _of_license(one, scope)]
     if lists:
-        text = _text(f"permits: {' '.join(lists)}", scope)
-        statements += [
-            Statement(Signal.RSL, category, False, source, text) for category in Category if category not in listed
-        ]
+        text = f"permits: {' '.join(lists)}"
+        statements += [_said(text, scope, each, allows=False) for each in Category if each not in listed]
     return without_repetitions(statements)
 
 
-def _of_license(license_: License, source: str, scope: str) -> Iterator[Statement]:
+def _of_license(license_: License, scope: str) -> Iterator[Statement]:
     """The statements of one license."""
-    yield from _of_tokens("prohibits", license_.prohibits, source, scope)
     permits, condition = license_.permits, "; ".join(license_.conditions)
+    for name, text in (("prohibits", license_.prohibits), ("permits", "" if condition else permits or "")):
+        for token, categories in _tokens(text, of_drafts=name == "prohibits").items():
+            yield from (_said(f"{name}: {token}", scope, each, allows=name == "permits") for each in categories)
+            if not categories:
+                yield _said(f"{name}: {token}", scope, irregular=True)
     if condition:
-        text = f"permits: {' '.join(permits.split())} ({condition})" if permits is not None else condition
-        yield _recorded(text, source, scope)
-    else:
-        yield from _of_tokens("permits", permits or "", source, scope)
-    for note in license_.notes:
-        yield _recorded(note, source, scope)
+        offer = f"permits: {' '.join(permits.split())} ({condition})" if permits is not None else condition
+        yield _said(offer, scope)
+    yield from (_said(note, scope) for note in license_.notes)
 
 
-def _of_tokens(name: str, text: str, source: str, scope: str) -> Iterator[Statement]:
-    """The statements of the tokens in the *text* of an element called *name*."""
-    for token, categories in _tokens(text, of_drafts=name == "prohibits").items():
-        written = _text(f"{name}: {token}", scope)
-        yield from (Statement(Signal.RSL, each, name == "permits", source, written) for each in categories)
-        if not categories:
-            yield Statement(Signal.RSL, None, None, source, written, irregular=True)
-
-
-def _recorded(text: str, source: str, scope: str) -> Statement:
-    return Statement(Signal.RSL, None, None, source, _text(text, scope))
-
-
-def _text(text: str, scope: str) -> str:
-    return shortened(f"{scope} {text}" if scope else text)
+def _said(
+    text: str, scope: str = "", use: Category | None = None, *, allows: bool | None = None, irregular: bool = False
+) -> Statement:
+    """A statement of a license about a *use*, or one that is only recorded; its source comes with the question."""
+    written = shortened(f"{scope} {text}" if scope else text)
+    return Statement(Signal.RSL, use, allows, "", written, irregular=irregular)
 
 
 def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Category]]:
@@ -214,6 +191,46 @@ def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Category]]:
         token: sorted(label.categories) if label and (of_drafts or not label.until) else []
         for token, label in labels.items()
     }
+
+
+# Links to licenses.
+
+
+def urls_in_header(fields: Iterable[str], url: str) -> tuple[str, ...]:
+    """Return the absolute URLs of the licenses in the ``Link`` *fields* of a response from *url* (RFC 8288)."""
+    found: dict[str, None] = {}
+    for link in (each[:_MAX_FIELD] for each in fields if "license" in each.lower()):
+        for target, parameters in _LINK.findall(link):
+            values = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
+            if is_license(values):
+                found[absolute(target, url)] = None
+    return tuple(filter(is_url, found))[:MAX_LICENSES]
+
+
+def is_license(values: Mapping[str, str]) -> bool:
+    """Whether a link with these attributes or parameters leads to a license."""
+    return "license" in values.get("rel", "").lower().split() and is_rsl(values)
+
+
+def is_rsl(values: Mapping[str, str]) -> bool:
+    return values.get("type", "").partition(";")[0].strip().lower() == RSL_TYPE
+
+
+def is_url(text: str) -> bool:
+    """Whether *text* is an absolute http(s) URL."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and text.isprintable()
+
+
+def absolute(target: str, base: str) -> str:
+    """*target* as a URL, seen from *base*; empty if it cannot be one."""
+    try:
+        return urljoin(base, target.strip())
+    except ValueError:
+        return ""
 
 
 # The document.
@@ -263,6 +280,11 @@ class _Scope(NamedTuple):
     def length(self) -> int:
         return self.pattern.specificity if self.pattern else 0
 
+    def matches(self, path: bytes, origin: Origin | None) -> bool:
+        """Whether it holds for *path*, at any origin where either is unknown."""
+        is_here = self.origin is None or origin is None or self.origin == origin
+        return is_here and (self.pattern is None or self.pattern.matches(path))
+
     @classmethod
     def of(cls, url: str, base: str, contents: Iterable[_Content], problem: str) -> _Scope | None:
         """What *contents* with this *url* say together; None for a URL that is none."""
@@ -270,8 +292,8 @@ class _Scope(NamedTuple):
         licenses = [one for content in contents for one in content.licenses]
         if problem:
             licenses = [replace(one, conditions=(*one.conditions, "invalid document")) for one in licenses]
-        notes = (_recorded(note, "", url) for content in contents for note in content.notes)
-        statements = without_repetitions((*read_licenses(licenses, "", url), *notes))
+        notes = (_said(note, url) for content in contents for note in content.notes)
+        statements = without_repetitions((*read_licenses(licenses, url), *notes))
         offers = frozenset(
             category
             for one in licenses
@@ -366,7 +388,9 @@ class _Reader:
         if name not in _ELEMENTS:
             self.problem = self.problem or shortened(f"unknown element <{name}>")
         elif name == "rsl":
-            self.max_age = _days(attributes.get("max-age", ""))
+            days = attributes.get("max-age", "").strip()
+            is_number = days.isascii() and days.isdigit() and len(days) <= _LONGEST_AGE
+            self.max_age = max(int(days), 1) if is_number else MAX_AGE
         elif name == "license":
             self._parts = []
         elif name == "content":
@@ -383,11 +407,10 @@ class _Reader:
         self._depth -= 1
         if self._ignored:
             self._ignored -= 1
-        elif self._open and name.rpartition(" ")[2] == self._open[-1].name:
-            self._end_ours(self._open.pop())
-
-    def _end_ours(self, element: _Element) -> None:
-        content = self._content
+            return
+        if not self._open or name.rpartition(" ")[2] != self._open[-1].name:
+            return
+        element, content = self._open.pop(), self._content
         if content is None:
             return
         if element.name == "content":
@@ -401,13 +424,6 @@ class _Reader:
             content.notes.append(element.as_note)
         else:
             self._parts.append(element)
-
-
-def _days(text: str) -> int:
-    """The ``max-age`` of a document, a positive number of days."""
-    text = text.strip()
-    is_number = text.isascii() and text.isdigit() and len(text) <= _LONGEST_AGE
-    return max(int(text), 1) if is_number else MAX_AGE
 
 
 def _conditions(content: Mapping[str, str]) -> Iterator[str]:

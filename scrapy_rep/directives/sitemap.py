@@ -11,8 +11,8 @@ from __future__ import annotations
 import codecs
 import re
 import zlib
-from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -21,15 +21,10 @@ from xml.parsers import expat
 from .dates import SiteDate, read_date
 from .html import marked_encoding
 
-MOST_OCTETS: Final = 52_428_800
-"""Octets of an unpacked sitemap that are read: https://www.sitemaps.org/protocol.html, "(52,428,800 bytes)"."""
-
-MOST_ENTRIES: Final = 50_000
-"""Entries of a sitemap that are read: ibid., "no more than 50,000 URLs"."""
-
-MOST_ERRORS: Final = 1_000
-"""Places that are no XML, after which a sitemap is not read on."""
-
+# Of https://www.sitemaps.org/protocol.html: "(52,428,800 bytes)", "no more than 50,000 URLs".
+MOST_OCTETS: Final = 52_428_800  # of an unpacked sitemap that are read
+MOST_ENTRIES: Final = 50_000  # that are read
+MOST_ERRORS: Final = 1_000  # places that are no XML, after which a sitemap is not read on
 _PIECE: Final = 32_768  # octets that are unpacked, decoded and parsed at once
 _TELLING: Final = 1_024  # octets that tell the encoding, or gzip
 _HEAD: Final = 65_536  # characters in which the root element must begin
@@ -41,9 +36,7 @@ _MOST_MEMBERS: Final = 1_000  # of a gzip file
 _MOST_NAMES: Final = 1_000  # of elements and attributes: expat keeps each one
 _MOST_LISTED: Final = 1_000  # images, videos or links of an entry: Google's limit for images
 
-GZIP: Final = b"\x1f\x8b"
-"""What a gzip file begins with: RFC 1952 section 2.3.1."""
-
+GZIP: Final = b"\x1f\x8b"  # what a gzip file begins with: RFC 1952 section 2.3.1
 _DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z][\w.-]{1,30})[\"']")
 # Others than UTF-8, which the protocol asks for; names of Python that are no charset must not count.
 _CHARSET: Final = re.compile(
@@ -81,6 +74,7 @@ class NotASitemapError(ValueError):
     """The octets are no sitemap; the message says why."""
 
 
+@dataclass(slots=True, eq=False)
 class SitemapEntry:
     """One entry of a sitemap, as it stands there.
 
@@ -89,15 +83,12 @@ class SitemapEntry:
     name that occurs several times.
     """
 
-    __slots__ = ("fields", "images", "links", "loc", "news", "video")
-
-    def __init__(self) -> None:
-        self.loc = ""
-        self.fields: dict[str, str] = {}
-        self.links: list[dict[str, str]] = []
-        self.news: dict[str, Any] | None = None
-        self.images: list[dict[str, Any]] = []
-        self.video: list[dict[str, Any]] = []
+    loc: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+    links: list[dict[str, str]] = field(default_factory=list)
+    news: dict[str, Any] | None = None
+    images: list[dict[str, Any]] = field(default_factory=list)
+    video: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def lastmod(self) -> SiteDate | None:
@@ -118,7 +109,8 @@ class SitemapEntry:
 
     def as_dict(self, sitemap: str) -> dict[str, Any]:
         """The entry in the sitemap at the URL *sitemap* as plain data, the same names always; see the docs."""
-        lastmod, priority = self.lastmod, self.fields.get("priority", "")
+        lastmod, text = self.lastmod, self.fields.get("priority", "")
+        priority = float(text.replace(",", ".")) if _PRIORITY.fullmatch(text) else None
         alternates: dict[str, str] = {}
         for link in self.links:
             if link.get("hreflang") and link.get("href"):
@@ -127,18 +119,13 @@ class SitemapEntry:
             "loc": self.loc,
             "lastmod": lastmod.at if lastmod else None,
             "changefreq": self.fields.get("changefreq", "").lower() or None,
-            "priority": _priority(priority),
+            "priority": priority if priority is not None and priority <= 1.0 else None,
             "alternates": alternates,
             "news": _with_dates(self.news) if self.news else None,
             "images": [*filter(None, self.images)],
             "video": [_with_dates(video) for video in self.video if video],
             "sitemap": sitemap,
         }
-
-
-def _priority(text: str) -> float | None:
-    value = float(text.replace(",", ".")) if _PRIORITY.fullmatch(text) else -1.0
-    return value if 0.0 <= value <= 1.0 else None
 
 
 def _with_dates(said: dict[str, Any]) -> dict[str, Any]:
@@ -234,25 +221,19 @@ class Sitemap:
 
     def _lines(self) -> Iterator[SitemapEntry]:
         """One URL per line: ibid., "Other Sitemap formats", "Text file"."""
-        for line in self._whole_lines():
-            if _IS_URL.fullmatch(line):
-                entry = SitemapEntry()
-                entry.loc = line
-                yield entry
-            elif line and not line.startswith("#"):
-                self.errors += 1
-
-    def _whole_lines(self) -> Iterator[str]:
         rest = ""
-        for text in self._texts:
-            *lines, rest = re.split(r"[\r\n]", rest + text)
-            if len(rest) > _LONGEST_TEXT:
-                rest = "#"  # as good as a comment
-            yield from (line.strip(_BLANKS) for line in lines)
-        if self._is_torn:
-            self.cut = self.cut or "end"
-        if not self.cut:
-            yield rest.strip(_BLANKS)
+        for text in chain(self._texts, [None]):
+            if text is not None:
+                *lines, rest = re.split(r"[\r\n]", rest + text)
+                rest = "#" if len(rest) > _LONGEST_TEXT else rest  # as good as a comment
+            else:
+                self.cut = self.cut or ("end" if self._is_torn else "")
+                lines = [] if self.cut else [rest]
+            for line in (line.strip(_BLANKS) for line in lines):
+                if _IS_URL.fullmatch(line):
+                    yield SitemapEntry(line)
+                elif line and not line.startswith("#"):
+                    self.errors += 1
 
     def _elements(self) -> Iterator[SitemapEntry]:
         """The entries in XML. After an error, what was complete counts, and reading goes on at the next entry."""
@@ -385,14 +366,10 @@ def _escaped(text: str, *, is_cdata: bool) -> tuple[str, bool]:
     """*text* with literal ampersands escaped, and whether it ends inside a CDATA section, as it began or not."""
     if is_cdata:
         text = _CDATA + text
-
-    def escape(found: re.Match[str]) -> str:
-        return "&amp;" if found[0] == "&" else found[0]
-
     begun = text.rfind(_CDATA)
     ends_inside = begun >= 0 and "]]>" not in text[begun:]
     if "&" in text:
-        text = _LITERAL.sub(escape, text)
+        text = _LITERAL.sub(lambda found: "&amp;" if found[0] == "&" else found[0], text)
     return text[len(_CDATA) :] if is_cdata else text, ends_inside
 
 
@@ -401,14 +378,14 @@ class _Elements:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
-        self._ready: deque[SitemapEntry] = deque()
+        self._ready: list[SitemapEntry] = []
         self._reset()
 
     def _reset(self) -> None:
         self._entry: SitemapEntry | None = None
         self._name = self._prefix = ""
-        self._depth = self._entry_depth = 0
-        self._path: list[str] = []
+        self._depth = 0
+        self._path: list[str] = []  # from the entry down to the element that is open
         self._group: dict[str, Any] | None = None
         self._text: list[str] = []
         self._size = 0
@@ -424,10 +401,10 @@ class _Elements:
         parser.CharacterDataHandler = self._data
         return parser
 
-    def taken(self) -> Iterator[SitemapEntry]:
+    def taken(self) -> list[SitemapEntry]:
         """The entries that are complete, each once."""
-        while self._ready:
-            yield self._ready.popleft()
+        taken, self._ready = self._ready, []
+        return taken
 
     def end_entry(self) -> None:
         """Complete the entry that was begun; one without a location is none."""
@@ -449,7 +426,7 @@ class _Elements:
             if local in self.names:
                 self.end_entry()  # whose end is missing
                 self._entry, self._name, self._prefix = SitemapEntry(), name, prefix
-                self._entry_depth, self._path, self._group = self._depth, [], None
+                self._path, self._group = [], None
             return
         self._path.append(local)
         self._text, self._size = [], 0
@@ -458,16 +435,12 @@ class _Elements:
         if local == "link" and attributes and len(self._entry.links) < _MOST_LISTED:
             self._entry.links.append(attributes)
         elif prefix != self._prefix or local in _EXTENSIONS:
-            self._begin_group(self._entry, local)
-
-    def _begin_group(self, entry: SitemapEntry, local: str) -> None:
-        if local == "news" and entry.news is None:
-            entry.news = self._group = {}
-        elif local in {"image", "video"}:
-            listed = entry.images if local == "image" else entry.video
-            if len(listed) < _MOST_LISTED:
+            listed = {"image": self._entry.images, "video": self._entry.video}.get(local)
+            if listed is not None and len(listed) < _MOST_LISTED:
                 self._group = {}
                 listed.append(self._group)
+            elif local == "news" and self._entry.news is None:
+                self._entry.news = self._group = {}
 
     def _data(self, text: str) -> None:
         if self._path and self._size < _LONGEST_TEXT:

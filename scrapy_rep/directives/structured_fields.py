@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-MAX_FIELD: Final = 65_536
-"""Characters of a field that are parsed; a longer one fails."""
-
+MAX_FIELD: Final = 65_536  # characters of a field; a longer one fails
 _KEY: Final = re.compile(r"[a-z*][a-z0-9_.*-]*")
 _SPACES: Final = re.compile(r" *")
 _COMMA: Final = re.compile(r"[ \t]*(?:,[ \t]*(?=[^ \t])|$)")  # none at the end
@@ -40,14 +38,14 @@ BareItem = bool | int | float | str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Member:
     """A ``value`` with its ``parameters``; the value of an inner list is None."""
 
     value: BareItem
     parameters: Mapping[str, BareItem] = field(default_factory=dict)
 
 
-def parse_list(text: str) -> list[Item]:
+def parse_list(text: str) -> list[Member]:
     """The members of a List. Raises ``ValueError`` if *text* is none."""
     reader, found = _Reader(text), []
     while reader.is_left:
@@ -56,13 +54,13 @@ def parse_list(text: str) -> list[Item]:
     return found
 
 
-def parse_dictionary(text: str) -> dict[str, Item]:
+def parse_dictionary(text: str) -> dict[str, Member]:
     """The members of a Dictionary; of a repeated key the last one counts. Raises ``ValueError``."""
-    reader, found = _Reader(text), dict[str, Item]()
+    reader, found = _Reader(text), dict[str, Member]()
     while reader.is_left:
         key = reader.take(_KEY)[0]
         found.pop(key, None)
-        found[key] = reader.member() if reader.skip("=") else Item(True, reader.parameters())
+        found[key] = reader.member() if reader.skip("=") else Member(True, reader.parameters())
         reader.take(_COMMA)
     return found
 
@@ -93,23 +91,19 @@ class _Reader:
         self._position += is_there
         return is_there
 
-    def member(self) -> Item:
+    def member(self) -> Member:
         if not self.skip("("):
-            return Item(self._bare_item(), self.parameters())
+            return Member(self._bare_item(), self.parameters())
         is_first = True
-        while not self._is_closed(is_first=is_first):
+        while True:
+            spaces = self.take(_SPACES)[0]
+            if self.skip(")"):
+                return Member(None, self.parameters())
+            if not (is_first or spaces):
+                raise ValueError("no space in an inner list")
             self._bare_item()
             self.parameters()
             is_first = False
-        return Item(None, self.parameters())
-
-    def _is_closed(self, *, is_first: bool) -> bool:
-        """Whether an inner list ends here; spaces stand between its items."""
-        spaces = self.take(_SPACES)[0]
-        is_closed = self.skip(")")
-        if not (is_closed or is_first or spaces):
-            raise ValueError("no space in an inner list")
-        return is_closed
 
     def parameters(self) -> dict[str, BareItem]:
         found: dict[str, BareItem] = {}

@@ -5,18 +5,14 @@ Labels are one table of data, because drafts move: adding one is adding a line h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from scrapy_rep.protocol.display import StringEnum
 
-MAX_TEXT: Final = 300
-"""Characters of a statement's text that are kept."""
-
-MAX_UNREAD: Final = 100
-"""Statements of one source that are kept though they are irregular and have no category."""
-
+MAX_TEXT: Final = 300  # characters of a statement's text that are kept
+MAX_UNREAD: Final = 100  # irregular statements without a category that are kept of one source
 _MAX_IN_STAMP: Final = 50
 
 
@@ -77,28 +73,25 @@ class Label:
     until: str = ""
 
 
-def _labels() -> Iterator[Label]:
-    for category in Category:
-        yield Label(Signal.RSL, category.value, frozenset({category}))
-        if category is not Category.AI_INDEX:
-            yield Label(Signal.CONTENT_SIGNAL, category.value, frozenset({category}))
-    yield Label(Signal.RSL, "ai-all", frozenset(Category) - {Category.SEARCH})
-    yield Label(Signal.RSL, "all", frozenset(Category))
-    yield Label(Signal.RSL, "train-ai", frozenset({Category.AI_TRAIN}), until="0.9")  # in templates of its guide
-    yield Label(Signal.CONTENT_USAGE, "train-ai", frozenset({Category.AI_TRAIN}))
+LABELS: Final = (
+    *(Label(Signal.RSL, each.value, frozenset({each})) for each in Category),
+    Label(Signal.RSL, "ai-all", frozenset(Category) - {Category.SEARCH}),
+    Label(Signal.RSL, "all", frozenset(Category)),
+    Label(Signal.RSL, "train-ai", frozenset({Category.AI_TRAIN}), until="0.9"),  # in templates of its guide
+    *(
+        Label(Signal.CONTENT_SIGNAL, each.value, frozenset({each}))
+        for each in Category
+        if each != Category.AI_INDEX
+    ),
+    Label(Signal.CONTENT_USAGE, "train-ai", frozenset({Category.AI_TRAIN})),
     # "AI Use" of vocab-08 section 4.2, input to a generative model; that it is our ai-input is our reading.
-    yield Label(Signal.CONTENT_USAGE, "ai-use", frozenset({Category.AI_INPUT}))
-    yield Label(Signal.CONTENT_USAGE, "search", frozenset({Category.SEARCH}))
-    for names, until in (
-        ("tdm ai genai inference", "vocab-01"),
-        ("all", "vocab-02"),
-        ("train-genai", "vocab-03"),
-        ("bots ai-output", "vocab-04"),
-    ):
-        yield from (Label(Signal.CONTENT_USAGE, name, until=until) for name in names.split())
-
-
-LABELS: Final = tuple(_labels())
+    Label(Signal.CONTENT_USAGE, "ai-use", frozenset({Category.AI_INPUT})),
+    Label(Signal.CONTENT_USAGE, "search", frozenset({Category.SEARCH})),
+    *(Label(Signal.CONTENT_USAGE, each, until="vocab-01") for each in ("tdm", "ai", "genai", "inference")),
+    Label(Signal.CONTENT_USAGE, "all", until="vocab-02"),
+    Label(Signal.CONTENT_USAGE, "train-genai", until="vocab-03"),
+    *(Label(Signal.CONTENT_USAGE, each, until="vocab-04") for each in ("bots", "ai-output")),
+)
 """All labels: of draft-ietf-aipref-vocab-08 and earlier ones, of contentsignals.org (2025-09), of RSL 1.0."""
 
 _BY_NAME: Final = {(label.signal, label.name): label for label in LABELS}
@@ -207,6 +200,5 @@ def statements_in(values: Mapping[str, Any] | None) -> list[Statement]:
 
 
 def _as_dict(statement: Statement) -> dict[str, Any]:
-    values = {field.name: getattr(statement, field.name) for field in fields(statement)}
-    category = statement.category.value if statement.category else None
-    return {**values, "signal": statement.signal.value, "category": category}
+    values = ((each.name, getattr(statement, each.name)) for each in fields(statement))
+    return {name: value.value if isinstance(value, StringEnum) else value for name, value in values}

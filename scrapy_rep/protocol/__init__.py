@@ -6,15 +6,13 @@ Imports only the standard library: no Scrapy, no sockets, no clock (time comes i
 from __future__ import annotations
 
 from .access import Access, access
-from .dialect import Dialect
-from .dialects import DIALECTS, GOOGLE, GOOGLE_EXACT
+from .dialect import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect
 from .origin import SCHEMES, Origin, split_url
-from .other_records import CleanParam, Extension, RequestRate
 from .path_pattern import path_of
 from .product_token import product_token
-from .reader import MAX_SIZE, Group
+from .reader import MAX_SIZE, Extension, Group
 from .records import Kind, Record, Rule
-from .robotstxt import ENGINE, RobotsTxt, parse
+from .robotstxt import ENGINE, CleanParam, RequestRate, RobotsTxt, parse
 from .rules import Reason, Verdict
 
 __all__ = [

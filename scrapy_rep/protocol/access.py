@@ -1,4 +1,4 @@
-"""What an answer to a fetch of robots.txt means: RFC 9309 section 2.3.1.
+"""What a response to a fetch of robots.txt means: RFC 9309 section 2.3.1.
 
 `read` is the one reading, by the crawl, the commands, the web checker and the archives. Its order is the argument.
 First, who speaks: what a proxy or an edge says is no word of the site. Then the status, which decides nearly
@@ -10,14 +10,13 @@ Redirects have been followed before, and failures without a status are unreachab
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
 
-from .codings import GZIP_MAGIC, Decoder, undo
+from .codings import Decoder, undo
 from .display import StringEnum
 
 
@@ -87,7 +86,6 @@ class Via(Enum):
 
 
 _REFUSALS: Final = {
-    Via.NOBODY: frozenset(),
     Via.PROXY: frozenset({407}),
     Via.SERVICE: frozenset({401, 402, 403, 407}),
 }
@@ -97,9 +95,9 @@ _WITH_PROXY_STATUS: Final = frozenset({402, 403, 407, 502, 504})
 _PROXY_ERROR: Final = re.compile(r";\s*error\s*=", re.IGNORECASE)  # RFC 9209 section 2.1.1
 
 _CHALLENGES: Final = {
-    "cf-mitigated": "challenge",
-    "x-amzn-waf-action": "challenge captcha",
-    "x-vercel-mitigated": "challenge",
+    "cf-mitigated": {"challenge"},
+    "x-amzn-waf-action": {"challenge", "captcha"},
+    "x-vercel-mitigated": {"challenge"},
 }
 """Headers with which an edge says that it asks for a proof in place of the answer: Cloudflare, AWS WAF, Vercel."""
 
@@ -119,8 +117,8 @@ def headers_read(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer as it came. ``headers`` are those of `headers_read`.
+class RawResponse:
+    """A response as it came. ``headers`` are those of `headers_read`.
 
     ``damage`` says what is known to be wrong with the body, such as `TRUNCATED`. ``is_stopped``: the reader took
     no more of the body than it reads, so it need not end. ``may_be_undone`` is as in `codings.undo`.
@@ -135,12 +133,12 @@ class Answer:
     may_be_undone: bool = False
 
 
-class Reading(NamedTuple):
-    """What an answer means.
+class Meaning(NamedTuple):
+    """What a response means.
 
     ``body`` is the robots.txt if ``access`` is successful; the page of a 5xx if it can be read; else empty. It may
     be longer than the octets that count. ``problem`` says why the site is unreachable where the status does not,
-    ``warning`` what is odd about a body that is read. With ``is_of_site`` False the answer says nothing about the
+    ``warning`` what is odd about a body that is read. Unless ``is_of_site``, it says nothing about the
     site: nobody may keep it for others.
     """
 
@@ -152,72 +150,63 @@ class Reading(NamedTuple):
 
 
 def read(
-    answer: Answer,
+    response: RawResponse,
     *,
     limit: int,
     decoders: Mapping[str, Decoder],
     overrides: Mapping[int, Access] = _NO_OVERRIDES,
-) -> Reading:
-    """What *answer* means to a reader of *limit* octets; *overrides* are as in `access`."""
-    status = answer.status
-    if _is_refusal(answer):
-        problem = f"the {answer.via.value} refused: HTTP status {status}"
-        return Reading(Access.UNREACHABLE, problem=problem, is_of_site=False)
-    if status not in overrides and (name := _challenge(answer.headers)):
-        problem = f"a challenge in place of the answer ({name}, HTTP status {status})"
-        return Reading(Access.UNREACHABLE, problem=problem)
+) -> Meaning:
+    """What *response* means to a reader of *limit* octets; *overrides* are as in `access`."""
+    status = response.status
+    if _is_refusal(response):
+        problem = f"the {response.via.value} refused: HTTP status {status}"
+        return Meaning(Access.UNREACHABLE, problem=problem, is_of_site=False)
+    said = {name: response.headers.get(name, "").strip().lower() for name in _CHALLENGES}
+    challenges = [name for name, value in said.items() if value in _CHALLENGES[name]]
+    if challenges and status not in overrides:
+        problem = f"a challenge in place of the answer ({challenges[0]}, HTTP status {status})"
+        return Meaning(Access.UNREACHABLE, problem=problem)
     means = access(status, overrides=overrides)
     if means is Access.SUCCESSFUL:
-        body, problem, warning = body_of(answer, limit, decoders)
-        return Reading(Access.UNREACHABLE if problem else means, without_viewer(body), problem, warning)
+        body, problem, warning = body_of(response, limit, decoders)
+        return Meaning(Access.UNREACHABLE if problem else means, without_viewer(body), problem, warning)
     if means is Access.UNREACHABLE and 500 <= status < 600:
-        page, _, _ = body_of(answer, limit, decoders)
-        return Reading(access(status, page, overrides=overrides), page)
-    return Reading(means)
+        page, _, _ = body_of(response, limit, decoders)
+        return Meaning(access(status, page, overrides=overrides), page)
+    return Meaning(means)
 
 
-def _is_refusal(answer: Answer) -> bool:
+def _is_refusal(response: RawResponse) -> bool:
     """Whether who carried the request refused it, or failed: the site has not spoken."""
-    if answer.status in _REFUSALS[answer.via]:
-        return True
-    is_carried = answer.via is not Via.NOBODY
-    said = answer.headers.get("proxy-status", "") if is_carried and answer.status in _WITH_PROXY_STATUS else ""
-    return bool(_PROXY_ERROR.search(said))
+    if response.via is Via.NOBODY:
+        return False
+    has_failed = response.status in _WITH_PROXY_STATUS and _PROXY_ERROR.search(
+        response.headers.get("proxy-status", "")
+    )
+    return bool(has_failed) or response.status in _REFUSALS[response.via]
 
 
-def _challenge(headers: Mapping[str, str]) -> str:
-    """The header that says so, if the answer is a challenge."""
-    said = {name: headers.get(name, "").strip().lower() for name in _CHALLENGES}
-    return next((name for name, value in said.items() if value and value in _CHALLENGES[name].split()), "")
-
-
-def body_of(answer: Answer, limit: int, decoders: Mapping[str, Decoder]) -> tuple[bytes, str, str]:
+def body_of(response: RawResponse, limit: int, decoders: Mapping[str, Decoder]) -> tuple[bytes, str, str]:
     """The body without its codings, what is wrong with it, and what is odd about it."""
-    damage = answer.damage or (TRUNCATED if _is_part(answer) else "")
+    # 206 where nobody asked for a part (RFC 9110 section 15.3.7) is one, unless it holds everything.
+    part = response.headers.get("content-range", "").strip().lower() if response.status == 206 else ""
+    found = _RANGE.fullmatch(part)
+    is_part = bool(part) and not (found and int(found[1][:12]) + 1 == int(found[2][:12]))
+    damage = response.damage or (TRUNCATED if is_part else "")
     if damage:
         return b"", damage, ""
-    codings = answer.headers.get("content-encoding", "")
-    if not codings and not answer.body.startswith(GZIP_MAGIC):
-        return answer.body, "", ""
     try:
         body, warning = undo(
-            answer.body,
-            codings,
+            response.body,
+            response.headers.get("content-encoding", ""),
             limit=limit,
             decoders=decoders,
-            is_stopped=answer.is_stopped or len(answer.body) > limit,
-            may_be_undone=answer.may_be_undone,
+            is_stopped=response.is_stopped or len(response.body) > limit,
+            may_be_undone=response.may_be_undone,
         )
     except ValueError as error:
         return b"", str(error), ""
     return body, "", warning
-
-
-def _is_part(answer: Answer) -> bool:
-    """Whether a server sends a part that nobody asked for: 206, RFC 9110 section 15.3.7."""
-    said = answer.headers.get("content-range", "") if answer.status == 206 else ""
-    found = _RANGE.fullmatch(said.strip().lower())
-    return bool(said) and not (found and int(found[1][:12]) + 1 == int(found[2][:12]))
 
 
 # As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty
@@ -230,6 +219,9 @@ _VIEW: Final = re.compile(
 # All that the HTML standard escapes in the text of an element ("Serializing HTML fragments").
 _ESCAPE: Final = re.compile(rb"&(amp|lt|gt|nbsp);")
 _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREAK SPACE}".encode()}
+# In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard.
+_SHOWN: Final = [(octet, bytes((octet,)).decode("cp1252", "ignore")) for octet in range(0x80, 0xA0)]
+_SERVED: Final = {ord(character): octet for octet, character in _SHOWN if character}
 
 
 def without_viewer(body: bytes) -> bytes:
@@ -240,28 +232,13 @@ def without_viewer(body: bytes) -> bytes:
     view = _VIEW.fullmatch(body)
     if not view:
         return body
-    return _as_served(_ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1)))
-
-
-def _as_served(text: bytes) -> bytes:
-    """*text* with the octets of the file: those of UTF-8 without a charset are shown as windows-1252."""
-    try:
-        octets = text.decode("utf-8").encode("windows-1252", _CONTROLS)
-        octets.decode("utf-8")
+    text = _ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1))
+    try:  # without a charset, octets of UTF-8 are shown as windows-1252
+        octets = text.decode().translate(_SERVED).encode("latin-1")
+        octets.decode()
     except UnicodeError:
         return text
     return octets
-
-
-def _controls(error: UnicodeError) -> tuple[bytes, int]:
-    """In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return error.object[error.start : error.end].encode("latin-1"), error.end
-
-
-_CONTROLS: Final = "scrapy_rep.c1_controls"
-codecs.register_error(_CONTROLS, _controls)
 
 
 _TOP_OF_PAGE: Final = 16_384  # octets; an error page says what it is at its top

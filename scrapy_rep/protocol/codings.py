@@ -13,7 +13,7 @@ import codecs
 import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from .display import shown
 from .reader import MAX_SIZE
@@ -27,21 +27,12 @@ Raises ``ValueError`` for a body that is not in this coding.
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 """What a gzip file begins with: RFC 1952 section 2.3.1, with the one method that there is."""
 
-BOMB: Final = 32 * MAX_SIZE
-"""Octets; a body that unpacks to more, and to more than its reader takes, is a bomb."""
-
+BOMB: Final = 32 * MAX_SIZE  # bytes; a body that unpacks to more, and to more than its reader takes, is a bomb
 _MOST_CODINGS: Final = 4
 _MOST_MEMBERS: Final = 100  # of a body; each costs a copy of the rest
 _LONGEST_NAME: Final = 40  # characters of a coding that are shown
 _CONTROLS: Final = bytes({*range(32), 127} - set(b"\t\n\v\f\r"))
 _HIGH: Final = bytes(range(128, 256))
-
-
-class Undone(NamedTuple):
-    """A body without its codings. ``warning`` names a coding that nobody knows and that was not applied."""
-
-    body: bytes
-    warning: str = ""
 
 
 def undo(
@@ -52,13 +43,14 @@ def undo(
     decoders: Mapping[str, Decoder],
     is_stopped: bool = False,
     may_be_undone: bool = False,
-) -> Undone:
-    """Undo *codings*, the value of Content-Encoding (RFC 9110 section 8.4), in the order opposite to the header's.
+) -> tuple[bytes, str]:
+    """Return *body* without *codings*, the value of Content-Encoding (RFC 9110 section 8.4), and a warning or "".
 
-    *limit* is how many octets of the result count. With *is_stopped* the reader took no more of *body*, so that
-    it need not end. *may_be_undone*: an archive may have undone the codings and kept the header, so that text is
-    taken as it is. gzip is recognized without a header too. Raises ``ValueError``, with the reason, for a body
-    that is cut, is not in a coding that it claims, is in an unknown one, or is a bomb.
+    The last coding is undone first; the warning names one that nobody knows and that was not applied. *limit* is
+    how many octets of the result count. With *is_stopped* the reader took no more of *body*, so that it need not
+    end. *may_be_undone*: an archive may have undone the codings and kept the header, so that text is taken as it
+    is. gzip is recognized without a header too. Raises ``ValueError``, with the reason, for a body that is cut,
+    is not in a coding that it claims, is in an unknown one, or is a bomb.
     """
     names = [name for name in map(str.strip, codings.lower().split(",")) if name not in {"", "identity"}]
     warning, known, undone = "", {**DECODERS, **decoders}, 0
@@ -79,7 +71,7 @@ def undo(
             warning = f"unknown Content-Encoding {shown(name)[:_LONGEST_NAME]!r}: read as plain text"
         else:
             raise ValueError(f"unknown content coding ({shown(name)[:_LONGEST_NAME]})")
-    return Undone(body, warning)
+    return body, warning
 
 
 def _undo_one(body: bytes, name: str, decoder: Decoder, limit: int, *, is_stopped: bool) -> bytes:
@@ -130,10 +122,6 @@ def in_members(
     raise ValueError(f"more than {_MOST_MEMBERS} members")
 
 
-def _gunzip(body: bytes, most: int) -> tuple[bytes, bool]:
-    return in_members(body, most, GZIP_MAGIC, partial(_inflated, zlib.MAX_WBITS | 16))
-
-
 def _inflate(body: bytes, most: int) -> tuple[bytes, bool]:
     """Undo deflate: with the header of zlib, or as many servers send it, without."""
     try:
@@ -149,6 +137,8 @@ def _inflated(bits: int, body: bytes, most: int) -> tuple[bytes, bool, bytes]:
     except zlib.error as error:
         raise ValueError(str(error)) from None
 
+
+_gunzip: Final = partial(in_members, magic=GZIP_MAGIC, decode=partial(_inflated, zlib.MAX_WBITS | 16))
 
 DECODERS: Final[Mapping[str, Decoder]] = {"gzip": _gunzip, "x-gzip": _gunzip, "deflate": _inflate}
 """Those of the standard library, by the name of the coding in lower case."""

@@ -1,11 +1,12 @@
-"""What differs between readings of a robots.txt: the fields of a dialect, and their values.
+"""What differs between readings of a robots.txt: the fields of a dialect, and the dialects as data.
 
-`dialects` has the data. Every other file of this package is the same for all dialects.
+A new dialect is a new constant here: every other file of this package is the same for all dialects. The sources of
+each are on the documentation's page "Dialects".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
 from typing import Final, Literal
 
@@ -20,7 +21,7 @@ class Octets(Enum):
     CANONICAL = auto()
     """In one canonical spelling on both sides (RFC 9309 sections 2.2.2 and 2.2.3)."""
     GOOGLE = auto()
-    """The path as written; of a pattern octets beyond ASCII and the case of hexadecimal digits are normalised."""
+    """The path as written; of a pattern octets beyond ASCII and the case of hexadecimal digits are normalized."""
     WRITTEN = auto()
     """Both as written."""
     DECODED = auto()
@@ -131,9 +132,9 @@ class Dialect:
     slash_added: bool = False
     """A pattern that starts with neither a slash nor a wildcard gets a slash; otherwise it never matches."""
     folder_without_slash: bool = False
-    """The pattern ``/x/`` matches the path ``/x``, too."""
+    """The pattern ``/x/`` matches the path ``/x`` too."""
     index_pages: bool = True
-    """An allow rule for ``…/index.htm…`` allows ``…/``, too."""
+    """An allow rule for ``…/index.htm…`` allows ``…/`` too."""
     robots_txt_allowed: bool = True
     """``/robots.txt`` itself is always allowed (RFC 9309 section 2.2.2)."""
     robots_txt_any_case: bool = False
@@ -148,16 +149,126 @@ class Dialect:
     """Of directives of a page that contradict each other, the permissive one applies."""
 
     is_googles: bool = field(init=False, repr=False, compare=False)
-    """Whether Google's reading differs in nothing but switches that the compiled engine has, too."""
+    """Whether Google's reading differs in nothing but switches that the compiled engine has too."""
     canonical_octets: bool = field(init=False, repr=False, compare=False)
     """Whether ``octets`` are canonical."""
 
     def __post_init__(self) -> None:
-        given = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-        differing = {each.name for each in fields(self) if each.init and given[each.name] != each.default}
+        given = [each for each in fields(self) if each.init]
+        differing = {each.name for each in given if getattr(self, each.name) != each.default}
         is_googles = differing <= _SWITCHES and self.octets in (Octets.CANONICAL, Octets.GOOGLE)
         object.__setattr__(self, "is_googles", is_googles)
         object.__setattr__(self, "canonical_octets", self.octets is Octets.CANONICAL)
 
 
 _SWITCHES: Final = {"name", "octets", "robots_txt_allowed", "wide_tokens", "empty_token"}
+
+GOOGLE: Final = Dialect(name="google")
+"""Google's semantics on octets normalized as RFC 9309 asks. The default."""
+
+GOOGLE_EXACT: Final = Dialect(
+    name="google-exact",
+    octets=Octets.GOOGLE,
+    robots_txt_allowed=False,
+    wide_tokens=False,
+    empty_token=True,
+)
+"""What Google's open-source parser answers, URL by URL."""
+
+_STRICT: Final = Dialect(name="", lenient_keys=False, index_pages=False, delay=Delay.NONE)
+"""What the readings of others than Google have in common, unless they say otherwise."""
+
+STANDARD_1994: Final = replace(
+    _STRICT,
+    name="1994",
+    allow_counts=False,
+    blank_line_ends=True,
+    agent_match=AgentMatch.VALUE_IN_NAME,
+    group_choice=GroupChoice.FIRST,
+    precedence=Precedence.FIRST,
+    wildcards="",
+    octets=Octets.WRITTEN,
+    slash_added=True,
+    robots_txt_allowed=False,
+)
+"""\"A Standard for Robot Exclusion\", 1994; who is named, and octets, as libwww-perl reads it."""
+
+DRAFT_1996: Final = replace(
+    _STRICT,
+    name="1996",
+    blank_line_ends=True,
+    agent_match=AgentMatch.NAME_IN_VALUE,
+    group_choice=GroupChoice.FIRST,
+    precedence=Precedence.FIRST,
+    wildcards="",
+    octets=Octets.DECODED,
+    query_counts=False,
+    empty_allow=EmptyRule.IGNORED,
+)
+"""draft-koster-robots-00, 1996."""
+
+YANDEX: Final = replace(
+    _STRICT,
+    name="yandex",
+    blank_line_ends=True,
+    agent_match=AgentMatch.VALUE_IN_NAME,
+    group_choice=GroupChoice.LONGEST_NAME,
+    empty_allow=EmptyRule.IGNORED,
+    empty_disallow=EmptyRule.IGNORED,
+    clean_params=True,
+    permissive_pages=True,
+)
+"""Yandex's help for webmasters; which groups count together, and octets, are assumed."""
+
+BING: Final = replace(
+    _STRICT,
+    name="bing",
+    empty_allow=EmptyRule.IGNORED,
+    empty_disallow=EmptyRule.IGNORED,
+    delay=Delay.INHERITED,
+)
+"""Bing's blog of 2012, and statements of its staff; that groups add up is assumed."""
+
+BAIDU: Final = replace(
+    _STRICT,
+    name="baidu",
+    blank_line_ends=True,
+    agent_match=AgentMatch.VALUE_IN_NAME,
+    group_choice=GroupChoice.FIRST,
+    precedence=Precedence.FIRST,
+    empty_allow=EmptyRule.IGNORED,
+)
+"""Baidu's help for webmasters, through copies of it; who is named is assumed to be as in 1994."""
+
+RAMBLER_2006: Final = replace(STANDARD_1994, name="rambler-2006", wildcards="*")
+"""Rambler's crawler of 2006, which is gone, by one source: as in 1994, with ``*`` for any octets."""
+
+GEOPORTAL_FIRST: Final = replace(
+    _STRICT,
+    name="geoportal-first",
+    closing_kinds=frozenset({Kind.ALLOW, Kind.DISALLOW, Kind.CRAWL_DELAY, Kind.HOST, Kind.SITEMAP}),
+    agent_match=AgentMatch.EQUAL_VALUE,
+    star=Star.NO_MATCH,
+    precedence=Precedence.FIRST,
+    octets=Octets.FORM_DECODED,
+    empty_allow=EmptyRule.DISALLOWS,
+    folder_without_slash=True,
+    robots_txt_any_case=True,
+    delay=Delay.LAST_IN_FILE,
+    host_replaces=True,
+)
+"""Esri Geoportal Server as its documentation describes it."""
+
+GEOPORTAL_LONGEST: Final = replace(
+    GEOPORTAL_FIRST, name="geoportal-longest", star=Star.ALWAYS, precedence=Precedence.LONGEST
+)
+"""Esri Geoportal Server Harvester as its code runs today."""
+
+DIALECTS: Final = {
+    dialect.name: dialect
+    for dialect in (
+        GOOGLE, GOOGLE_EXACT, STANDARD_1994, DRAFT_1996, YANDEX, BING, BAIDU, RAMBLER_2006, GEOPORTAL_FIRST,
+        GEOPORTAL_LONGEST,
+    )
+}  # fmt: skip
+"""Every dialect by its name."""

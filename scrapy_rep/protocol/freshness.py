@@ -25,7 +25,6 @@ LONG_UNREACHABLE: Final = 30 * 86_400.0
 RFC 9309 section 2.3.1.4: "after a reasonably long period of time (for example, 30 days)".
 """
 
-
 CLOCK_SKEW: Final = 60.0
 """Seconds that the clock of another machine may be ahead; a time later than that comes from a wrong clock."""
 
@@ -38,10 +37,9 @@ class Entry:
     None when nothing did. ``fetched_at`` is when the origin last said so, ``fresh_until`` how long that
     counts; ``etag`` and ``last_modified`` are the validators of the answer.
 
-    While the origin is unreachable the rest stays as it was last known, and ``failures`` counts the
-    attempts that failed in a row; ``unreachable_since`` is when the first fetch failed, ``tried_at`` when
-    the last one did, and before ``retry_at`` none is made. An origin that never answered has the access
-    *unreachable*.
+    While the origin is unreachable the rest stays as it was last known, and ``failures`` counts the attempts that
+    failed in a row; ``unreachable_since`` is when the first fetch failed, ``tried_at`` when the last one did, and
+    before ``retry_at`` none is made. An origin that never answered has the access *unreachable*.
     """
 
     origin: Origin
@@ -167,8 +165,6 @@ class Freshness:
 
 _NOT_STORED: Final = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b")
 _MAX_AGE: Final = re.compile(r'(?:^|[\s,])max-age\s*=\s*"?(\d+)')
-
-
 _POSIX: Final = 1e9
 _MILLISECONDS: Final = 1e12
 

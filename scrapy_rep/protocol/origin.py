@@ -148,18 +148,15 @@ def _nearness(host: str) -> tuple[bool, bool]:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """The address that *host* is, or leads to; None for a name."""
+    """The address that *host* is, or the IPv4 address that it embeds; None for a name."""
     if not host[-1:].isdigit() and ":" not in host:
         return None  # nearly every host, without the two exceptions of `ip_address`
     try:
         address = ip_address(host)
     except ValueError:
         return None
-    return _ipv4_within(address) or address if isinstance(address, IPv6Address) else address
-
-
-def _ipv4_within(address: IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that *address* leads to, if it embeds one."""
+    if not isinstance(address, IPv6Address):
+        return address
     if any(address in network for network in _IPV4_SUFFIXED) and int(address) > 1:
         return IPv4Address(int(address) & 0xFFFF_FFFF)
-    return address.ipv4_mapped or address.sixtofour
+    return address.ipv4_mapped or address.sixtofour or address

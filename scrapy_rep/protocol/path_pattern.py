@@ -1,8 +1,7 @@
 """The octets of a path, and whether the pattern of a rule matches them: RFC 9309 sections 2.2.2 and 2.2.3.
 
-Knows nothing of groups and lines. A match takes time linear in the pattern and the path: the wildcards are
-walked once, leftmost first, which is enough because a later start never helps a pattern whose last wildcard
-already leaves the end free.
+A match takes time linear in the pattern and the path: the wildcards are walked once, leftmost first, which is
+enough because a later start never helps a pattern whose last wildcard already leaves the end free.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Final, NamedTuple
 
-from .dialect import Dialect, Octets
-from .dialects import GOOGLE, GOOGLE_EXACT
+from .dialect import GOOGLE, GOOGLE_EXACT, Dialect, Octets
 
 _HEX: Final = rb"[0-9A-Fa-f]"
 _ESCAPE: Final = re.compile(b"%(" + _HEX + b"{2})")
@@ -27,13 +25,10 @@ _ESCAPE_BESIDE_STRAYS: Final = re.compile(
 )
 _DIGITS: Final = [bytes(digits) for digits in product(b"0123456789abcdefABCDEF", repeat=2)]
 _KEPT: Final = {digits: b"%" + digits.upper() for digits in _DIGITS}
-_DECODED: Final = _KEPT | {
-    digits: bytes((int(digits, 16),)) for digits in _DIGITS if re.fullmatch(_UNRESERVED, digits)
-}
+_OCTETS: Final = {digits: bytes((int(digits, 16),)) for digits in _DIGITS} | {b"2F": b"%2F", b"2f": b"%2F"}
+_DECODED: Final = _KEPT | {digits: _OCTETS[digits] for digits in _DIGITS if re.fullmatch(_UNRESERVED, digits)}
 _BEYOND_ASCII: Final = bytes(range(0x80, 0x100))
-_NEVER_PLAIN: Final = (
-    bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII
-)  # Scrapy's Request escapes them too
+_NEVER_PLAIN: Final = bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII  # escaped by Scrapy's Request too
 _NEVER_PLAIN_BUT_LF: Final = _NEVER_PLAIN.replace(b"\n", b"")
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
@@ -67,7 +62,14 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     so that it equals ``%2A`` or ``%24`` in a pattern; without, it ends at a NUL, as in Google's parser.
     """
     path = _path_as_it_stands(url)
-    return path_behind(_path_in(octets(url)), canonical_octets) if path is None else path
+    if path is not None:
+        return path
+    raw = octets(url)
+    before = _BEFORE_PATH.match(raw)
+    start = before.end() if before else 0
+    if start == len(raw) or b"#" in raw[:start]:
+        return b"/"
+    return path_behind(raw[start:] if raw.startswith(b"/", start) else b"/" + raw[start:], canonical_octets)
 
 
 def _find_path(url: str | bytes, /) -> bytes | None:
@@ -90,14 +92,6 @@ def path_behind(rest: bytes, canonical_octets: bool) -> bytes:
     if not canonical_octets:  # Google's parser hands the path on as a C string
         return path.partition(b"\0")[0]
     return path if _CANONICAL.fullmatch(path) else _literal(path)
-
-
-def _path_in(url: bytes) -> bytes:
-    before = _BEFORE_PATH.match(url)
-    start = before.end() if before else 0
-    if start == len(url) or b"#" in url[:start]:
-        return b"/"
-    return url[start:] if url.startswith(b"/", start) else b"/" + url[start:]
 
 
 def canonical(path: bytes) -> bytes:
@@ -199,25 +193,23 @@ def folder_of_index_page(value: bytes) -> bytes | None:
 def compared_path(path: bytes, dialect: Dialect) -> bytes:
     """How *path*, an answer of `path_of` for this *dialect*, is compared with `patterns_of` a rule."""
     subject = path if dialect.query_counts else path.partition(b"?")[0]
-    return _SPELLINGS[dialect.octets].path(subject)
+    return _SPELLINGS[dialect.octets](subject) if dialect.octets in _SPELT_AGAIN else subject
 
 
 def _pattern(value: bytes, dialect: Dialect) -> Pattern:
-    spelt = _SPELLINGS[dialect.octets].pattern
-    text = b"/" + value if dialect.slash_added and _lacks_slash(value, dialect) else value
+    spelt = _SPELLINGS[dialect.octets]
+    text = value
+    if dialect.slash_added and value and not value.startswith((b"/", *map(str.encode, dialect.wildcards))):
+        text = b"/" + value
     anchored = "$" in dialect.wildcards and text.endswith(b"$")
     text = text.removesuffix(b"$") if anchored else text
     pieces = _WILDCARDS.split(text) if "*" in dialect.wildcards else [text]
     return Pattern(tuple(map(spelt, pieces)), anchored, specificity(value))
 
 
-def _lacks_slash(value: bytes, dialect: Dialect) -> bool:
-    return bool(value) and not value.startswith((b"/", *map(str.encode, dialect.wildcards)))
-
-
 def _decoded_where_unreserved(text: bytes) -> bytes:
     if b"%" in text and _STRAY_PERCENT.search(text):
-        return _ESCAPE_BESIDE_STRAYS.sub(_decoded_beside_strays, text)
+        return _ESCAPE_BESIDE_STRAYS.sub(lambda found: _DECODED[found[1]] if found[1] else _KEPT[found[2]], text)
     return _with_escapes(text, _DECODED)
 
 
@@ -228,27 +220,11 @@ def _with_escapes(text: bytes, spellings: dict[bytes, bytes]) -> bytes:
     return b"".join(parts)
 
 
-def _decoded_beside_strays(escape: re.Match[bytes]) -> bytes:
-    decoded = escape[1]
-    return _DECODED[decoded] if decoded else _KEPT[escape[2]]
-
-
 def _without_octets(text: bytes, never_plain: bytes) -> bytes:
     """*text* with escapes for the octets that are *never_plain*."""
     if len(text.translate(None, never_plain)) == len(text):
         return text
     return b"".join([b"%%%02X" % octet if octet in never_plain else bytes((octet,)) for octet in text])
-
-
-class _Spelling(NamedTuple):
-    """How the octets of a pattern between its wildcards are spelt, and those of a path."""
-
-    pattern: Callable[[bytes], bytes]
-    path: Callable[[bytes], bytes]
-
-
-def _as_written(text: bytes) -> bytes:
-    return text
 
 
 def _literal(text: bytes) -> bytes:
@@ -264,22 +240,16 @@ def _at_google(text: bytes) -> bytes:
 
 
 def _decoded(text: bytes) -> bytes:
-    return _ESCAPE.sub(_octet, text)
+    return _with_escapes(text, _OCTETS)
 
 
-def _form_decoded(text: bytes) -> bytes:
-    return _decoded(text.replace(b"+", b" "))
-
-
-def _octet(escape: re.Match[bytes]) -> bytes:
-    octet = bytes((int(escape[1], 16),))
-    return b"%2F" if octet == b"/" else octet
-
-
-_SPELLINGS: Final = {
-    Octets.CANONICAL: _Spelling(_literal, _as_written),  # as `path_of` has spelt the path
-    Octets.GOOGLE: _Spelling(_at_google, _as_written),
-    Octets.WRITTEN: _Spelling(_as_written, _as_written),
-    Octets.DECODED: _Spelling(_decoded, _decoded),
-    Octets.FORM_DECODED: _Spelling(_form_decoded, _form_decoded),
+_SPELLINGS: Final[dict[Octets, Callable[[bytes], bytes]]] = {
+    Octets.CANONICAL: _literal,
+    Octets.GOOGLE: _at_google,
+    Octets.WRITTEN: lambda text: text,
+    Octets.DECODED: _decoded,
+    Octets.FORM_DECODED: lambda text: _decoded(text.replace(b"+", b" ")),
 }
+"""How the octets of a pattern between its wildcards are spelt."""
+
+_SPELT_AGAIN: Final = (Octets.DECODED, Octets.FORM_DECODED)  # paths; the others are as `path_of` has spelt them

@@ -1,7 +1,4 @@
-"""Product tokens: the name of a crawler, and which user-agent lines address it. RFC 9309 section 2.2.1.
-
-Knows nothing of groups; `rules` decides which of those that address a crawler count.
-"""
+"""Product tokens: the name of a crawler, and which user-agent lines address it. RFC 9309 section 2.2.1."""
 
 from __future__ import annotations
 
@@ -70,7 +67,7 @@ def token_in(value: bytes, *, wide: bool) -> bytes:
     return found.group() if found else b""
 
 
-class Token(NamedTuple):
+class ProductToken(NamedTuple):
     """A crawler's own product token, ready to be compared with user-agent lines.
 
     ``name`` is in lower case, None for a crawler that no line can name; ``wide`` says which octets count.
@@ -80,7 +77,7 @@ class Token(NamedTuple):
     wide: bool
 
     @classmethod
-    def of(cls, token: str | bytes, dialect: Dialect) -> Token:
+    def of(cls, token: str | bytes, dialect: Dialect) -> ProductToken:
         """The token to compare for a crawler called *token*.
 
         With ``wide_tokens``, a name beyond ``[A-Za-z_-]`` is compared on its digits, dots and octets beyond
@@ -103,42 +100,20 @@ IsNamedBy = Callable[[bytes], bool]
 
 def agent_matcher(name: str, dialect: Dialect) -> IsNamedBy:
     """Whether a value names the crawler called *name*, as *dialect* compares them; ``*`` names nobody."""
-    is_named_by = _MATCHERS[dialect.agent_match](name, dialect)
-    return lambda value: is_named_by(value) and not is_global(value)
+    if dialect.agent_match is AgentMatch.EQUAL_TOKEN:
+        return ProductToken.of(name, dialect).is_named_by
+    own, is_named_by = octets(name).lower(), _MATCHERS[dialect.agent_match]
+    return lambda value: bool(own) and is_named_by(own, value.lower()) and not is_global(value)
 
 
-def named_octets(value: bytes) -> int:
-    """The length of the name in the *value* of a user-agent line."""
-    return len(_name_in(value))
-
-
-def _by_token(name: str, dialect: Dialect) -> IsNamedBy:
-    return Token.of(name, dialect).is_named_by
-
-
-def _by_value(name: str, dialect: Dialect) -> IsNamedBy:  # noqa: ARG001
-    own = octets(name).lower()
-    return lambda value: bool(own) and value.lower() == own
-
-
-def _by_value_in_name(name: str, dialect: Dialect) -> IsNamedBy:  # noqa: ARG001
-    own = octets(name).lower()
-    return lambda value: bool(_name_in(value)) and _name_in(value).lower() in own
-
-
-def _by_name_in_value(name: str, dialect: Dialect) -> IsNamedBy:  # noqa: ARG001
-    own = octets(name).lower()
-    return lambda value: bool(own) and own in value.lower()
-
-
-def _name_in(value: bytes) -> bytes:
+def name_in(value: bytes) -> bytes:
     """The name in the *value* of a user-agent line, without a version."""
     return value.partition(b"/")[0].strip()
 
 
-_MATCHERS: Final[dict[AgentMatch, Callable[[str, Dialect], IsNamedBy]]] = {
-    AgentMatch.EQUAL_TOKEN: _by_token,
-    AgentMatch.EQUAL_VALUE: _by_value,
-    AgentMatch.VALUE_IN_NAME: _by_value_in_name,
-    AgentMatch.NAME_IN_VALUE: _by_name_in_value,
+_MATCHERS: Final[dict[AgentMatch, Callable[[bytes, bytes], bool]]] = {
+    AgentMatch.EQUAL_VALUE: lambda own, value: value == own,
+    AgentMatch.VALUE_IN_NAME: lambda own, value: bool(name_in(value)) and name_in(value) in own,
+    AgentMatch.NAME_IN_VALUE: lambda own, value: own in value,
 }
+"""Whether a value, which is in lower case as the crawler's own name is, names it."""

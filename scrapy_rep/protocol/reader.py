@@ -1,23 +1,23 @@
-"""The reader: octets to numbered records, records to groups. RFC 9309 sections 2.1 and 2.2.
+"""The reader: octets to numbered records, records to groups and extensions. RFC 9309 sections 2.1, 2.2 and 2.2.4.
 
-Tolerant: what can be read counts, the rest is skipped, nothing raises. Knows nothing of which crawler asks.
+Tolerant: what can be read counts, the rest is skipped, nothing raises.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import starmap
 from typing import Final, NamedTuple
 
-from .dialect import Dialect
-from .dialects import GOOGLE
+from .dialect import GOOGLE, Dialect
 from .records import Kind, Record, Rule, bom_length, kind_of, split_line
 
 MAX_SIZE: Final = 512_000
 """Octets of a body that are read: 500 KiB, the least that RFC 9309 section 2.5 asks for, and Google's bound."""
 
 _LINE_ENDS: Final = (b"\n", b"\r")
-
+_OF_THE_PROTOCOL: Final = frozenset({Kind.USER_AGENT, Kind.ALLOW, Kind.DISALLOW, Kind.SITEMAP, Kind.UNKNOWN})
 
 Line = tuple[int, Kind, bytes, bytes]
 """What a `Record` holds: its number, its kind, its key and its value."""
@@ -28,6 +28,14 @@ class Group(NamedTuple):
 
     agents: tuple[Record, ...]
     rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """Another record (Crawl-delay and the like) and the user-agent lines it applies to."""
+
+    agents: tuple[Record, ...]
+    record: Record
 
 
 def require_octets(body: object) -> None:
@@ -92,3 +100,40 @@ def groups_in(lines: Iterable[Line | None], closing: Iterable[Kind]) -> Iterator
         is_closed = is_closed or kind in kinds
     if agents:
         yield Group(tuple(agents), tuple(rules))
+
+
+def extensions(records: Iterable[Record]) -> Iterator[Extension]:
+    """The other records, each with the user-agent lines it applies to.
+
+    They close no group of rules, but for them a run of user-agent lines ends at the first record that
+    is neither user-agent nor Sitemap: in "a / delay 1 / b / delay 2" each has a delay of its own.
+    """
+    agents: list[Record] = []
+    run: tuple[Record, ...] | None = None  # once it has ended: thousands of records may share it
+    for record in records:
+        if record.kind is Kind.USER_AGENT:
+            if run is not None:
+                agents, run = [], None
+            agents.append(record)
+        elif record.kind is not Kind.SITEMAP:
+            if run is None:
+                run = tuple(agents)
+            if record.kind not in _OF_THE_PROTOCOL:
+                yield Extension(run, record)
+
+
+def extensions_for(records: Iterable[Record], is_for: Callable[[Record], bool]) -> Iterator[Record]:
+    """The other records in whose run of user-agent lines one *is_for* a crawler."""
+    run: tuple[Record, ...] | None = None
+    is_run_for = False
+    for extension in extensions(records):
+        if extension.agents is not run:  # thousands of records may share thousands of lines
+            run = extension.agents
+            is_run_for = any(map(is_for, run))
+        if is_run_for:
+            yield extension.record
+
+
+def outside_groups(found: Iterable[Extension]) -> list[Record]:
+    """The records of the extensions *found* that stand before any user-agent line."""
+    return [extension.record for extension in found if not extension.agents]

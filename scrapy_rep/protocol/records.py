@@ -1,6 +1,6 @@
 """One ``key: value`` line of a robots.txt: how much of it counts, its key, its value, and what the key means.
 
-RFC 9309 section 2.2 in Google's reading. Knows nothing of groups, nor of what values mean.
+RFC 9309 section 2.2 in Google's reading.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from typing import Final, NamedTuple
 
 from .display import StringEnum, shown
 
-MAX_LINE: Final = 2083 * 8 - 1
-"""Octets of a line that are read: Google's parser allows eight times the longest URL of a browser."""
-
+MAX_LINE: Final = 2083 * 8 - 1  # bytes of a line that are read, as by Google's parser
 _HASH: Final = ord("#")  # a number is found faster than octets
 _NUL: Final = 0
 _TWO_WORDS: Final = re.compile(rb"([^ \t]+)[ \t]+([^ \t]+)")
@@ -89,7 +87,6 @@ _EXACT: Final = {
     b"crawl delay": Kind.CRAWL_DELAY,
     b"content-signals": Kind.CONTENT_SIGNAL,  # seen in files; Cloudflare writes the singular
 }
-
 
 KEYS: Final = b"|".join([_PREFIXES.pattern, *map(re.escape, _EXACT)])
 """How each key begins that means something: an expression with groups."""

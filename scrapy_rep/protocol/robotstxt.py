@@ -1,26 +1,27 @@
-"""A parsed robots.txt: its groups, its verdict on a URL, and its other records. RFC 9309 section 2.2."""
+"""A parsed robots.txt: its groups, verdicts on URLs, and its other records. RFC 9309 sections 2.2 and 2.2.4."""
 
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import dataclass
 from typing import Final
 
-from .dialect import Dialect, Octets
-from .dialects import GOOGLE
-from .other_records import (
-    CleanParam,
+from .dialect import GOOGLE, Dialect, Octets
+from .path_pattern import compared_path, octets, path_of, patterns_of, respelt, respelt_at_google
+from .product_token import ProductToken, is_global
+from .reader import (
+    MAX_SIZE,
     Extension,
-    RequestRate,
-    at_host,
-    clean_params_in,
+    Group,
+    cut,
     extensions,
     extensions_for,
-    request_rate,
-    seconds,
-    without_params,
+    groups_in,
+    lines_in,
+    records_in,
+    require_octets,
 )
-from .path_pattern import path_of, respelt, respelt_at_google
-from .product_token import Token, is_global
-from .reader import MAX_SIZE, Group, cut, groups_in, lines_in, records_in, require_octets
 from .records import Kind, Record, Rule, as_text, bom_length, kind_of, split_line
 from .rules import NO_RULE, ROBOTS_TXT, ROBOTS_TXT_ITSELF, Reason, Rules, Verdict, delays_in
 
@@ -37,6 +38,15 @@ _OCTETS_PER_LINE: Final = {True: 16, False: 112}  # compiled or not; hostile fil
 
 _TOKENS_KEPT: Final = 16  # per file, so that a crawl under ever new names stays bounded
 _VERDICTS_KEPT: Final = 32
+
+MAX_CLEAN_PARAM: Final = 500  # bytes of a Clean-param record that Yandex reads; a longer one is ignored
+
+# The value of a Host line, as Esri Geoportal Server reads it: a host, perhaps with a scheme and a port.
+_HOST: Final = re.compile(r"(?:(https?)://)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?/?", re.IGNORECASE)
+_START_OF_URL: Final = re.compile(r"(https?)://[^/?#]*", re.IGNORECASE)
+_SECONDS: Final = re.compile(rb"\d+(?:\.\d*)?|\.\d+")
+_REQUEST_RATE: Final = re.compile(rb"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
+_UNIT_SECONDS: Final = {b"": 1.0, b"s": 1.0, b"m": 60.0, b"h": 3600.0, b"d": 86_400.0}
 
 
 def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZE) -> RobotsTxt:
@@ -56,7 +66,7 @@ class _CompiledRules:
 
     def __init__(self, body: bytes, name: str, dialect: Dialect) -> None:
         self._body = body
-        self._token = token = Token.of(name, dialect)
+        self._token = token = ProductToken.of(name, dialect)
         self._rules = rules = _Compiled(
             body, token.name, token.wide, respelt_at_google if dialect.octets is Octets.GOOGLE else respelt
         )
@@ -70,7 +80,14 @@ class _CompiledRules:
         if path == ROBOTS_TXT and self._is_allowed_itself:
             return ROBOTS_TXT_ITSELF
         position = self._best(path)
-        return self._verdicts.get(position) or self._verdict(position)
+        verdict = self._verdicts.get(position)
+        if verdict is None:
+            if len(self._verdicts) > _VERDICTS_KEPT:
+                self._verdicts = {-1: NO_RULE}
+            rule = Rule(*self._rules.rule(position))
+            # An empty rule forbids nothing, though it matches.
+            verdict = self._verdicts[position] = Verdict(rule.allow or not rule.value, rule, Reason.RULE)
+        return verdict
 
     @property
     def extensions(self) -> tuple[Record, ...]:
@@ -81,15 +98,50 @@ class _CompiledRules:
     @property
     def delays(self) -> tuple[Record, ...]:
         """The Crawl-delay records that count for the crawler; the last readable one applies."""
-        return tuple(delays_in(self.extensions))
+        return delays_in(self.extensions)
 
-    def _verdict(self, position: int) -> Verdict:
-        if len(self._verdicts) > _VERDICTS_KEPT:
-            self._verdicts = {-1: NO_RULE}
-        rule = Rule(*self._rules.rule(position))
-        # An empty rule forbids nothing, though it matches.
-        verdict = self._verdicts[position] = Verdict(rule.allow or not rule.value, rule, Reason.RULE)
-        return verdict
+
+@dataclass(frozen=True, slots=True)
+class RequestRate:
+    """A Request-rate record: at most ``requests`` in ``seconds``.
+
+    ``window`` is the time of day for which it holds, as written; empty when it always does.
+    """
+
+    requests: int
+    seconds: float
+    window: str
+
+
+@dataclass(frozen=True, slots=True)
+class CleanParam:
+    """A Clean-param record: parameters with these ``names`` make no difference to what a URL shows.
+
+    ``path`` is the pattern of the paths that it is about, empty for all.
+    """
+
+    names: tuple[str, ...]
+    path: str
+
+
+def seconds(value: bytes) -> float | None:
+    """The *value* of a Crawl-delay: decimals with a point; None when it is not a finite number of seconds."""
+    if not _SECONDS.fullmatch(value):
+        return None
+    delay = float(value)
+    return delay if math.isfinite(delay) else None
+
+
+def request_rate(value: bytes) -> RequestRate | None:
+    """The *value* of a Request-rate, such as ``1/5`` or ``10/1m``; None when it cannot be read."""
+    found = _REQUEST_RATE.fullmatch(value)
+    if not found:
+        return None
+    requests, count, unit, window = found.groups()
+    length = int(count) * _UNIT_SECONDS[unit.lower()]
+    if not int(requests) or not length:
+        return None
+    return RequestRate(int(requests), length, (window or b"").decode("utf-8", "surrogateescape"))
 
 
 class RobotsTxt:
@@ -134,23 +186,48 @@ class RobotsTxt:
     @property
     def host(self) -> str | None:
         """The value of the first Host line, Yandex's extension; None without one."""
-        return next(
-            (record.text for record in records_in(self.body, self.dialect) if record.kind is Kind.HOST), None
-        )
+        records = records_in(self.body, self.dialect)
+        return next((record.text for record in records if record.kind is Kind.HOST), None)
 
     @property
     def clean_params(self) -> tuple[CleanParam, ...]:
-        """The Clean-param records, whatever their group; empty in a dialect without them."""
-        return tuple(clean_params_in(records_in(self.body, self.dialect))) if self.dialect.clean_params else ()
+        """The Clean-param records that can be read, whatever their group; empty in a dialect without them."""
+        found = []
+        for record in self.records if self.dialect.clean_params else ():
+            if record.kind is Kind.CLEAN_PARAM and len(record.value) <= MAX_CLEAN_PARAM:
+                names, *path = record.value.split(None, 1)[:2] or [b""]
+                if read := tuple(as_text(name) for name in names.split(b"&") if name):
+                    found.append(CleanParam(read, as_text(b"".join(path))))
+        return tuple(found)
 
     def clean_param(self, url: str) -> str:
         """*url* without the parameters that a Clean-param record names; all else stays as written."""
-        return without_params(url, self.clean_params, self.dialect)
+        address, hash_sign, fragment = url.partition("#")
+        base, _, query = address.partition("?")
+        if not query:
+            return url
+        path = compared_path(path_of(url, canonical_octets=self.dialect.canonical_octets), self.dialect)
+        names: set[str] = set()
+        for each in self.clean_params:
+            if any(pattern.matches(path) for pattern in patterns_of(octets(each.path), False, self.dialect)):
+                names.update(each.names)
+        given = query.split("&")
+        kept = [each for each in given if each.partition("=")[0] not in names]
+        if len(kept) == len(given):
+            return url
+        return f"{base}?{'&'.join(kept)}{hash_sign}{fragment}" if kept else f"{base}{hash_sign}{fragment}"
 
     def at_host(self, url: str) -> str:
-        """*url* at the scheme, host and port of the first Host line, in a dialect where that replaces them."""
-        host = self.host if self.dialect.host_replaces else None
-        return url if host is None else at_host(url, host)
+        """*url* at the scheme, host and port of the first Host line, in a dialect where that replaces them.
+
+        The URL itself if the line holds anything else, or if the URL is not one of http or https.
+        """
+        target = _HOST.fullmatch(self.host or "") if self.dialect.host_replaces else None
+        start = _START_OF_URL.match(url)
+        if not target or not start:
+            return url
+        scheme, name, port = target.groups()
+        return f"{scheme or start[1]}://{name}{port or ''}{url[start.end() :]}"
 
     def verdict(self, token: str, url: str | bytes) -> Verdict:
         """Whether the crawler called *token* may request *url*.

@@ -6,17 +6,16 @@ whose answers are tested to be the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from typing import Final, NamedTuple
 
 from .dialect import Delay, Dialect, EmptyRule, GroupChoice, Precedence, Star
 from .display import StringEnum
-from .other_records import extensions_for
 from .path_pattern import Pattern, compared_path, patterns_of
-from .product_token import IsNamedBy, agent_matcher, is_global, named_octets
-from .reader import Group, groups_in, lines_in, records_in
+from .product_token import IsNamedBy, agent_matcher, is_global, name_in
+from .reader import Group, extensions_for, groups_in, lines_in, records_in
 from .records import Kind, Record, Rule
 
 
@@ -68,8 +67,9 @@ class Rules:
         self._body = body
         self._dialect = dialect
         groups = list(groups_in(lines_in(body, dialect), dialect.closing_kinds))
-        own = _CHOICES[dialect.group_choice](_addressing(groups, agent_matcher(name, dialect)))
-        general = _CHOICES[dialect.group_choice](_addressing(groups, is_global))
+        chosen = _CHOICES[dialect.group_choice]
+        own = chosen(_addressing(groups, agent_matcher(name, dialect)))
+        general = chosen(_addressing(groups, is_global))
         self.by_name = bool(own)
         """Whether a user-agent line names the crawler."""
         self._layers = _LAYERS[dialect.star](own, general)
@@ -77,7 +77,7 @@ class Rules:
     @cached_property
     def agents(self) -> tuple[Record, ...]:
         """The user-agent lines that address the crawler."""
-        found = {agent.line: agent for _, agents in chain(*self._layers) for agent in agents}
+        found = {agent.line: agent for group in chain(*self._layers) for agent in group.agents}
         return tuple(found[line] for line in sorted(found))
 
     @property
@@ -109,22 +109,22 @@ class Rules:
         name = compared.lower() if dialect.robots_txt_any_case else compared
         if name == ROBOTS_TXT and dialect.robots_txt_allowed:
             return ROBOTS_TXT_ITSELF
-        found = self._candidate(compared)
-        return NO_RULE if found is None else Verdict(found.allows, found.rule, Reason.RULE)
-
-    def _candidate(self, path: bytes) -> Candidate | None:
-        """The first candidate that matches *path*."""
+        # The first candidate that matches.
         candidates, (prefixes, ranks, others) = self._candidates, self._by_shape
         found = len(candidates)
-        if path.startswith(prefixes):  # 8 ns for each, where a step of this language takes 40
-            found = ranks[next(filter(path.startswith, prefixes))]
-        find = path.find  # twice as fast as ``in``, which takes octets for a number first
+        if compared.startswith(prefixes):  # 8 ns for each, where a step of this language takes 40
+            found = ranks[next(filter(compared.startswith, prefixes))]
+        find = compared.find  # twice as fast as ``in``, which takes octets for a number first
         for rank, literal in others:
             if rank > found:
                 break
-            if find(literal) >= 0 and candidates[rank].pattern.matches(path):
-                return candidates[rank]
-        return candidates[found] if found < len(candidates) else None
+            if find(literal) >= 0 and candidates[rank].pattern.matches(compared):
+                found = rank
+                break
+        if found == len(candidates):
+            return NO_RULE
+        rule, _, allows = candidates[found]
+        return Verdict(allows, rule, Reason.RULE)
 
     @cached_property
     def _by_shape(self) -> tuple[tuple[bytes, ...], dict[bytes, int], list[tuple[int, bytes]]]:
@@ -145,62 +145,49 @@ class Rules:
     def extensions(self) -> tuple[Record, ...]:
         """The other records that apply to the crawler."""
         lines = {agent.line for agent in self.agents}
-        records = records_in(self._body, self._dialect)
-        return tuple(extensions_for(records, lambda agent: agent.line in lines))
+        return tuple(extensions_for(self._records(), lambda agent: agent.line in lines))
 
     @property
     def delays(self) -> tuple[Record, ...]:
         """The Crawl-delay records that count for the crawler; the last readable one applies."""
-        return tuple(_DELAYS[self._dialect.delay](self))
+        counts = self._dialect.delay
+        if counts is Delay.NONE:
+            return ()
+        if counts is Delay.LAST_IN_FILE:
+            return tuple(each for each in delays_in(self._records()) if each.value.isdigit())
+        own = delays_in(self.extensions)
+        if own or counts is Delay.OF_GROUP:
+            return own
+        return delays_in(extensions_for(self._records(), lambda agent: is_global(agent.value)))
 
-    def delays_of_file(self) -> list[Record]:
-        """Every Crawl-delay record of the file."""
-        return delays_in(records_in(self._body, self._dialect))
-
-    def delays_of_all(self) -> list[Record]:
-        """The Crawl-delay records that are for all crawlers."""
-        records = records_in(self._body, self._dialect)
-        return delays_in(extensions_for(records, lambda agent: is_global(agent.value)))
-
-
-class _Addressing(NamedTuple):
-    """A group, and those of its user-agent lines that address a crawler."""
-
-    group: Group
-    agents: tuple[Record, ...]
+    def _records(self) -> Iterator[Record]:
+        return records_in(self._body, self._dialect)
 
 
-_Layer = list[_Addressing]
+_Layer = list[Group]
 
 
 def _addressing(groups: Iterable[Group], is_for: IsNamedBy) -> _Layer:
-    found = (_Addressing(group, tuple(each for each in group.agents if is_for(each.value))) for group in groups)
-    return [each for each in found if each.agents]
+    """The *groups* that address a crawler, each with none but those of its user-agent lines that do."""
+    found = (Group(tuple(each for each in agents if is_for(each.value)), rules) for agents, rules in groups)
+    return [group for group in found if group.agents]
 
 
-def _rules_of(groups: Iterable[_Addressing]) -> list[Rule]:
+def _rules_of(groups: Iterable[Group]) -> list[Rule]:
     """The rules of *groups*, each once, in the order of their lines."""
-    found = {rule.line: rule for group, _ in groups for rule in group.rules}
+    found = {rule.line: rule for group in groups for rule in group.rules}
     return [found[line] for line in sorted(found)]
 
 
-def _all(groups: _Layer) -> _Layer:
-    return groups
-
-
-def _first(groups: _Layer) -> _Layer:
-    return groups[:1]
-
-
 def _longest_name(groups: _Layer) -> _Layer:
-    lengths = [max(named_octets(agent.value) for agent in agents) for _, agents in groups]
+    lengths = [max(len(name_in(agent.value)) for agent in group.agents) for group in groups]
     longest = max(lengths, default=0)
     return [group for group, length in zip(groups, lengths, strict=True) if length == longest]
 
 
-_CHOICES: Final = {
-    GroupChoice.ALL: _all,
-    GroupChoice.FIRST: _first,
+_CHOICES: Final[dict[GroupChoice, Callable[[_Layer], _Layer]]] = {
+    GroupChoice.ALL: lambda groups: groups,
+    GroupChoice.FIRST: lambda groups: groups[:1],
     GroupChoice.LONGEST_NAME: _longest_name,
 }
 
@@ -237,14 +224,6 @@ def _weakness(candidate: Candidate) -> int:
 _EMPTY: Final = Pattern((b"",), anchored=False, specificity=0)
 
 
-def delays_in(records: Iterable[Record]) -> list[Record]:
+def delays_in(records: Iterable[Record]) -> tuple[Record, ...]:
     """Those of *records* that are Crawl-delays."""
-    return [record for record in records if record.kind is Kind.CRAWL_DELAY]
-
-
-_DELAYS: Final[dict[Delay, Callable[[Rules], Iterable[Record]]]] = {
-    Delay.NONE: lambda _: (),
-    Delay.OF_GROUP: lambda rules: delays_in(rules.extensions),
-    Delay.INHERITED: lambda rules: delays_in(rules.extensions) or rules.delays_of_all(),
-    Delay.LAST_IN_FILE: lambda rules: [each for each in rules.delays_of_file() if each.value.isdigit()],
-}
+    return tuple(record for record in records if record.kind is Kind.CRAWL_DELAY)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -89,14 +90,7 @@ def is_name(text: str) -> bool:
 
 def number_of(what: str, minimum: int) -> Kind:
     """Return the kind of whole numbers of *what*, from *minimum* on."""
-
-    def read(value: Any) -> int:
-        number = int(value)
-        if isinstance(value, bool) or number != float(value) or number < minimum:
-            raise ValueError
-        return number
-
-    return Kind(read, f"a number of {what}, {minimum} or more")
+    return Kind(partial(_number, int, minimum), f"a number of {what}, {minimum} or more")
 
 
 def one_of(choices: Mapping[str, Any]) -> Kind:
@@ -104,15 +98,9 @@ def one_of(choices: Mapping[str, Any]) -> Kind:
     return Kind(lambda name: choices[name], f"one of {', '.join(name or repr(name) for name in choices)}")
 
 
-def _seconds(value: Any) -> float:
-    number = float(value)
-    if isinstance(value, bool) or not math.isfinite(number) or number < 0:
-        raise ValueError
-    return number
-
-
-def _positive_seconds(value: Any) -> float:
-    if not (number := _seconds(value)):
+def _number(convert: Callable[[Any], float], least: float, value: Any) -> float:
+    number = convert(value)
+    if isinstance(value, bool) or not math.isfinite(number) or number != float(value) or number < least:
         raise ValueError
     return number
 
@@ -123,8 +111,12 @@ def _text(value: Any) -> str:
     return value
 
 
+def _listed(value: Any) -> list[str]:
+    return [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
+
+
 def _tokens(value: Any) -> tuple[str, ...]:
-    names = [name.strip() for name in (value.split(",") if isinstance(value, str) else value)]
+    names = _listed(value)
     tokens = tuple(map(product_token, names))
     if not (all(tokens) and all(map(is_name, names))):
         raise ValueError
@@ -133,29 +125,27 @@ def _tokens(value: Any) -> tuple[str, ...]:
 
 def some_of(choices: Mapping[str, Any]) -> Kind:
     """Return the kind of lists of names in *choices*, which stand for its values."""
-    return Kind(
-        lambda value: tuple(dict.fromkeys(choices[name] for name in _words(value))),
-        f"a list of {', '.join(choices)}",
-    )
+
+    def read(value: Any) -> tuple[Any, ...]:
+        words = [word.lower() for word in _listed(value)]
+        return tuple(dict.fromkeys(choices[word] for word in words if words != [""]))
+
+    return Kind(read, f"a list of {', '.join(choices)}")
 
 
-def _words(value: Any) -> tuple[str, ...]:
-    words = [word.strip().lower() for word in (value.split(",") if isinstance(value, str) else value)]
-    if not all(words) and words != [""]:
-        raise ValueError
-    return tuple(filter(None, words))
+def _pairs(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else dict(value)
 
 
 def _status_access(value: Any) -> Mapping[int, Access]:
-    pairs = json.loads(value) if isinstance(value, str) else dict(value)
-    statuses = {int(status): ACCESS[meaning] for status, meaning in pairs.items()}
+    statuses = {int(status): ACCESS[meaning] for status, meaning in _pairs(value).items()}
     if not all(200 <= status <= 599 for status in statuses):
         raise ValueError
     return MappingProxyType(statuses)
 
 
 def _text_by_name(value: Any) -> Mapping[str, str]:
-    pairs = json.loads(value) if isinstance(value, str) else dict(value)
+    pairs = _pairs(value)
     if not all(isinstance(text, str) and text for pair in pairs.items() for text in pair):
         raise TypeError
     return MappingProxyType(pairs)
@@ -198,10 +188,6 @@ def _since(value: Any) -> datetime | str | None:
     return found.at
 
 
-def _path(value: Any) -> str:
-    return str(os.fspath(value))
-
-
 def _redis_url(value: Any) -> str:
     parts = urlsplit(value)
     if value and not (parts.scheme == "unix" and parts.path):
@@ -234,8 +220,8 @@ TARGET_URL: Final = Kind(
     _target_url,
     "a dict from hosts to query parameters, a callable (request) -> str | None, or its import path",
 )
-SECONDS: Final = Kind(_seconds, "a number of seconds, 0 or more")
-POSITIVE_SECONDS: Final = Kind(_positive_seconds, "a number of seconds above 0")
+SECONDS: Final = Kind(partial(_number, float, 0.0), "a number of seconds, 0 or more")
+POSITIVE_SECONDS: Final = Kind(partial(_number, float, math.ulp(0.0)), "a number of seconds above 0")
 TOKENS: Final = Kind(
     _tokens, "a list of product tokens such as ExampleBot, without spaces, the most specific first"
 )
@@ -244,7 +230,7 @@ STATUS_ACCESS: Final = Kind(
 )
 STORE: Final = Kind(_store, "sqlite, memory, or the import path of a store class")
 SINCE: Final = Kind(_since, "a date such as 2026-05-31 or 2026-05-31T12:00:00Z, or 'last run'")
-PATH: Final = Kind(_path, "the path of a file")
+PATH: Final = Kind(lambda value: str(os.fspath(value)), "the path of a file")
 REDIS_URL: Final = Kind(
     _redis_url,
     "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], the same with rediss://, or unix://PATH",

@@ -17,7 +17,7 @@ from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives.vocabulary import Category, Signal, Statement, answers
 from scrapy_rep.protocol import Kind, Origin, Reason, Record, Rule, Verdict
 from scrapy_rep.protocol.display import abridged, duration, iso_time, shown
-from scrapy_rep.protocol.other_records import request_rate
+from scrapy_rep.protocol.robotstxt import request_rate
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scrapy_rep.protocol import Record, RobotsTxt, Rule, Verdict
-from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.path_pattern import path_of
+from scrapy_rep.protocol.robotstxt import seconds
 from scrapy_rep.protocol.rules import Rules
 
 

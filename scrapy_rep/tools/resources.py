@@ -18,7 +18,7 @@ from html import unescape
 from typing import Any, Final, Protocol
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from scrapy_rep.directives.html import MAX_SIZE, Element, Page, is_html
+from scrapy_rep.directives.html import MAX_SIZE, Element, HtmlPage, is_html
 from scrapy_rep.protocol import Origin, Reason, Verdict
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.answers import rule_text
@@ -112,7 +112,7 @@ def resources_of(html: bytes, url: str, content_type: str = "", most: int = MOST
     """
     found: dict[str, Resource] = {}
     base = ""
-    for element in Page(html, content_type).loading_elements(_READ):
+    for element in HtmlPage(html, content_type).loading_elements(_READ):
         if element.name == "base":
             base = base or _absolute(url, element.attributes.get("href", ""))
         for address, kind in _addresses(element):

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.directives.ai import bing, google, noai
-from scrapy_rep.directives.page import PageDirectives, combine
-from scrapy_rep.directives.robots_tag import read_header, read_meta
+from scrapy_rep.directives.page import PageDirectives, combine, read_header, read_meta
 from tests.directives.cases import said
 
 WORDS = [

@@ -13,14 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.directives import ai_answers, page_directives
-from scrapy_rep.directives.ai import Elements, bing, google, noai, read_ai_txt
+from scrapy_rep.directives.ai import (
+    MAX_TDMREP,
+    Elements,
+    Reservation,
+    ReservationFile,
+    bing,
+    google,
+    noai,
+    read_ai_txt,
+)
 from scrapy_rep.directives.dates import read_moment
-from scrapy_rep.directives.page import combine
+from scrapy_rep.directives.page import MAX_ITEMS, combine, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.robots_signals import MAX_PATTERNS, PathRules, RobotsSignals, read_signal, read_usage
-from scrapy_rep.directives.robots_tag import MAX_ITEMS, read_header, read_meta, read_robots_tag
-from scrapy_rep.directives.rsl import License, RslFile, read_licenses
+from scrapy_rep.directives.rsl import MAX_LICENSES, License, RslFile, read_licenses, urls_in_header
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
-from scrapy_rep.directives.terms import MAX_LICENSES, MAX_SIZE, Reservation, ReservationFile, urls_in_header
 from scrapy_rep.directives.vocabulary import MAX_UNREAD
 from scrapy_rep.protocol import Kind, Record, RobotsTxt, parse
 
@@ -86,7 +93,7 @@ READERS: dict[str, Callable[[str], object]] = {
         "a", text, headers=[(b"Link", b"license")], html=text.encode() + END
     ),
     "elements": lambda text: Elements.of(f"<script type={RSL}><content {text}{RSL}", "text/html", text),
-    "RSL": lambda text: read_licenses([License(text, text, (text,), (text,))], text, text),
+    "RSL": lambda text: read_licenses([License(text, text, (text,), (text,))], text),
     "RSL file": lambda text: RslFile(f"<rsl><content url='{text}'><license>{text}").statements(URL, text),
 }
 
@@ -164,7 +171,7 @@ def test_ours_a_nested_file_says_nothing() -> None:
 def test_ours_a_file_of_a_hundred_thousand_rules_is_bounded() -> None:
     rule = {"location": f"/{'*a' * 50}$", "tdm-reservation": 1}
     small = json.dumps([rule] * 5_000).encode()
-    assert len(small) < MAX_SIZE < len(small) * 20
+    assert len(small) < MAX_TDMREP < len(small) * 20
     assert taken(lambda: ReservationFile(small).about(URL)) < SECONDS
     assert ReservationFile(small).about(f"{URL}a").reserved
     assert not ReservationFile(json.dumps([rule] * 100_000).encode())
@@ -207,7 +214,7 @@ USAGES = {
 @pytest.mark.parametrize("form", USAGES.values(), ids=USAGES)
 def test_ours_a_page_of_a_site_with_500_kib_of_signals_takes_less_than_a_millisecond(form: str) -> None:
     lines, size = ["User-agent: *", "Allow: /"], 0
-    while size < MAX_SIZE // 2:
+    while size < 524_288:
         lines.append(form.format(len(lines), len(lines) % 1_000, len(lines) % 20))
         size += len(lines[-1]) + 1
     found = RobotsSignals.of(parse("\n".join(lines).encode()), "mybot")

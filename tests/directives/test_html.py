@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.directives import page_directives
-from scrapy_rep.directives.html import MAX_SIZE, Page
+from scrapy_rep.directives.html import MAX_SIZE, HtmlPage
 from scrapy_rep.directives.page import MAX_FIELDS, directives_of
 
 META = '<meta name="robots" content="noindex">'
@@ -120,7 +120,7 @@ def test_ours_any_page_is_read_alike_as_text_and_as_octets(html: str, charset: s
     if "\0" not in html:
         assert said(html.encode(), "text/html; charset=utf-8") == as_text
     said(html.encode(), f"text/html; charset={charset}")
-    for one in Page(html).elements(["robots"]):
+    for one in HtmlPage(html).elements(["robots"]):
         assert one.name == one.name.lower()
 
 

@@ -7,8 +7,16 @@ from datetime import datetime, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives.page import PageDirectives, combine
-from scrapy_rep.directives.robots_tag import MAX_ITEMS, MAX_NAMES, WORDS, read_header, read_meta, read_robots_tag
+from scrapy_rep.directives.page import (
+    MAX_ITEMS,
+    MAX_NAMES,
+    WORDS,
+    PageDirectives,
+    combine,
+    read_header,
+    read_meta,
+    read_robots_tag,
+)
 from tests.directives.cases import CASES
 
 NOW = datetime(2026, 9, 21, 14, 13, 20, tzinfo=timezone.utc)

@@ -65,7 +65,7 @@ def test_the_given_license_means_what_is_expected() -> None:
     for case in READ:
         elements = dict(re.findall(r'<(\w+) type="usage">(.*?)<', case.given))
         license_ = License(elements.get("permits"), elements.get("prohibits", ""))
-        found = answers(read_licenses([license_], "RSL in page"))
+        found = answers(read_licenses([license_]))
         for categories, answer in re.findall(r"([\w, -]+): (yes|no)", case.expected):
             assert {found[Category(name)] for name in categories.strip(", ").split(", ")} == {answer}, case
 
@@ -80,21 +80,21 @@ def test_the_given_file_means_what_is_expected(case) -> None:  # type: ignore[no
 
 
 def test_rsl_a_prohibition_wins_over_a_permission() -> None:
-    found = read_licenses([License("all", "ai-train")], "RSL")
+    found = read_licenses([License("all", "ai-train")])
     assert said(found) == "ai-index: yes, ai-input: yes, ai-train: no, search: yes"
 
 
 def test_rsl_a_license_without_permits_restricts_nothing() -> None:
-    assert said(read_licenses([License()], "RSL")) == "unknown throughout"
+    assert said(read_licenses([License()])) == "unknown throughout"
 
 
 def test_rsl_a_license_that_permits_nothing_restricts_all() -> None:
-    found = read_licenses([License("")], "RSL")
+    found = read_licenses([License("")])
     assert said(found) == "ai-index: no, ai-input: no, ai-train: no, search: no"
 
 
 def test_rsl_what_another_license_of_the_content_lists_is_not_forbidden() -> None:
-    found = read_licenses([License("search"), License("ai-input")], "RSL")
+    found = read_licenses([License("search"), License("ai-input")])
     assert said(found) == "ai-index: no, ai-input: yes, ai-train: no, search: yes"
 
 
@@ -107,29 +107,29 @@ def test_rsl_what_another_license_of_the_content_lists_is_not_forbidden() -> Non
     ],
 )
 def test_ours_a_permission_with_a_condition_is_recorded_and_no_yes(license_: License, text: str) -> None:
-    found = read_licenses([license_], "RSL")
+    found = read_licenses([license_])
     assert (found[0].category, found[0].text) == (None, text)
     assert "yes" not in said(found)
     assert "ai-train: no" not in said(found)
 
 
 def test_ours_tokens_are_read_in_any_case_and_with_commas() -> None:
-    assert said(read_licenses([License(prohibits=" AI-Train,search\n")], "RSL")) == "ai-train: no, search: no"
+    assert said(read_licenses([License(prohibits=" AI-Train,search\n")])) == "ai-train: no, search: no"
 
 
 def test_ours_an_unknown_token_is_recorded_as_irregular() -> None:
-    (one,) = read_licenses([License(prohibits="ai-summarize")], "RSL in page")
-    assert (one.category, one.irregular, one.source) == (None, True, "RSL in page")
+    (one,) = read_licenses([License(prohibits="ai-summarize")])
+    assert (one.category, one.irregular) == (None, True)
 
 
 @given(LICENSES)
 def test_rsl_the_order_of_licenses_does_not_matter(licenses: list[License]) -> None:
-    assert said(read_licenses(licenses, "RSL")) == said(read_licenses(licenses[::-1], "RSL"))
+    assert said(read_licenses(licenses)) == said(read_licenses(licenses[::-1]))
 
 
 @given(LICENSES, st.sampled_from(TOKENS))
 def test_rsl_one_more_prohibition_never_permits_more(licenses: list[License], token: str) -> None:
-    before, after = (said(read_licenses(one, "RSL")) for one in (licenses, [*licenses, License(prohibits=token)]))
+    before, after = (said(read_licenses(one)) for one in (licenses, [*licenses, License(prohibits=token)]))
     assert {yes for yes in after.split(", ") if "yes" in yes} <= set(before.split(", "))
 
 

@@ -8,9 +8,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives.ai import read_ai_txt
+from scrapy_rep.directives.ai import Reservation, ReservationFile, read_ai_txt
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
-from scrapy_rep.directives.terms import Reservation, ReservationFile
 from scrapy_rep.directives.vocabulary import MAX_TEXT, Answer, Statement, answers
 from scrapy_rep.protocol import RobotsTxt, parse
 from tests.directives.cases import CASES, Case, said

@@ -6,7 +6,7 @@ import pytest
 
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import MAX_SIZE, Access, parse
-from scrapy_rep.protocol.access import TRUNCATED, Answer, Reading, Via, headers_read, read
+from scrapy_rep.protocol.access import TRUNCATED, Meaning, RawResponse, Via, headers_read, read
 from tests.support.answers import (
     ALLOWED,
     CARRIED,
@@ -23,18 +23,18 @@ from tests.support.answers import (
 LEAST = 44
 
 
-def reading(case: Case, **options: object) -> Reading:
+def reading(case: Case, **options: object) -> Meaning:
     headers = headers_read([("Content-Encoding", case.coding), *case.more])
     body = case.body
     if case.length is None:
         size, _, body = body.partition(b"\r\n")
         body = body[: int(size, 16)]
     damage = TRUNCATED if case.is_cut else ""
-    answer = Answer(case.status, headers, body, damage, via=Via(case.via or "nobody"))
+    answer = RawResponse(case.status, headers, body, damage, via=Via(case.via or "nobody"))
     return read(answer, limit=MAX_SIZE, decoders=decoders(), **options)  # type: ignore[arg-type]
 
 
-def outcome(found: Reading) -> str:
+def outcome(found: Meaning) -> str:
     if found.access is Access.UNREACHABLE:
         return UNREACHABLE
     body = found.body if found.access is Access.SUCCESSFUL else b""
@@ -96,7 +96,7 @@ def test_ours_an_override_decides_before_a_soft_404() -> None:
 
 def test_ours_a_line_that_we_cut_does_not_count() -> None:
     body = gz(RULES)
-    stopped = Answer(200, {"content-encoding": "gzip"}, body[: len(body) // 2], is_stopped=True)
+    stopped = RawResponse(200, {"content-encoding": "gzip"}, body[: len(body) // 2], is_stopped=True)
     found = read(stopped, limit=MAX_SIZE, decoders={})
     assert found.access is Access.SUCCESSFUL
     assert RULES.startswith(found.body)
@@ -104,7 +104,7 @@ def test_ours_a_line_that_we_cut_does_not_count() -> None:
 
 
 def test_without_a_decoder_a_coding_is_unknown() -> None:
-    answer = Answer(200, {"content-encoding": "br"}, CASES["br"].body)
+    answer = RawResponse(200, {"content-encoding": "br"}, CASES["br"].body)
     assert read(answer, limit=MAX_SIZE, decoders={}).problem == "unknown content coding (br)"
-    text = Answer(200, {"content-encoding": "br"}, HTML)
+    text = RawResponse(200, {"content-encoding": "br"}, HTML)
     assert read(text, limit=MAX_SIZE, decoders={}).body == HTML

@@ -38,7 +38,7 @@ def every_decoder() -> list[tuple[str, Decoder]]:
 
 
 def undone(body: bytes, coding: str, limit: int = 1_000_000) -> bytes:
-    return undo(body, coding.replace("raw", "deflate"), limit=limit, decoders=decoders()).body
+    return undo(body, coding.replace("raw", "deflate"), limit=limit, decoders=decoders())[0]
 
 
 @pytest.mark.parametrize(("coding", "decoder"), every_decoder())

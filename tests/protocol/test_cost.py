@@ -32,7 +32,7 @@ from scrapy_rep.protocol import (
     parse,
     robotstxt,
 )
-from scrapy_rep.protocol.dialects import GEOPORTAL_FIRST, YANDEX
+from scrapy_rep.protocol.dialect import GEOPORTAL_FIRST, YANDEX
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.tools.bulk.sources import Known
 from scrapy_rep.tools.bulk.verdicts import decide

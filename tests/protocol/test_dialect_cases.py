@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from scrapy_rep.protocol import DIALECTS, Dialect, Kind, RobotsTxt, parse
-from scrapy_rep.protocol.dialects import (
+from scrapy_rep.protocol.dialect import (
     BING,
     DRAFT_1996,
     GEOPORTAL_FIRST,

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, Kind, RequestRate, RobotsTxt, parse
-from scrapy_rep.protocol.other_records import request_rate, seconds
+from scrapy_rep.protocol.robotstxt import request_rate, seconds
 
 DELAYS = {b"0": 0.0, b"1": 1.0, b"10": 10.0, b"0.5": 0.5, b".5": 0.5, b"5.": 5.0, b"007": 7.0}
 NO_DELAYS = [

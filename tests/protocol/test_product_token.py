@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import GOOGLE, product_token
-from scrapy_rep.protocol.product_token import Token, is_global, meant_token
+from scrapy_rep.protocol.product_token import ProductToken, is_global, meant_token
 
 FIRST_PRODUCTS = {
     "Scrapy/2.19 (+https://scrapy.org)": "Scrapy",
@@ -80,7 +80,7 @@ def test_ours_a_browser_that_does_not_say_who_it_is_is_mozilla() -> None:
 
 def test_ours_octets_that_are_no_text_survive_in_a_token() -> None:
     assert product_token(b"caf\xe9bot/1") == "caf\udce9bot"
-    assert Token.of("caf\udce9bot", GOOGLE).name == b"caf\xe9bot"
+    assert ProductToken.of("caf\udce9bot", GOOGLE).name == b"caf\xe9bot"
 
 
 def test_google_a_star_alone_or_before_white_space_is_global() -> None:
@@ -89,7 +89,7 @@ def test_google_a_star_alone_or_before_white_space_is_global() -> None:
 
 
 def test_ours_case_is_folded_in_ascii_alone() -> None:
-    token = Token.of("Éric", GOOGLE)
+    token = ProductToken.of("Éric", GOOGLE)
     assert [token.is_named_by(value.encode()) for value in ("ÉRIC", "éric")] == [True, False]
 
 

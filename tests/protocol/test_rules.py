@@ -7,8 +7,15 @@ from dataclasses import replace
 from hypothesis import given
 
 from scrapy_rep.protocol import DIALECTS, GOOGLE, GOOGLE_EXACT, Dialect, Reason, RobotsTxt, parse
-from scrapy_rep.protocol.dialect import Octets, Star
-from scrapy_rep.protocol.dialects import DRAFT_1996, GEOPORTAL_FIRST, GEOPORTAL_LONGEST, STANDARD_1994, YANDEX
+from scrapy_rep.protocol.dialect import (
+    DRAFT_1996,
+    GEOPORTAL_FIRST,
+    GEOPORTAL_LONGEST,
+    STANDARD_1994,
+    YANDEX,
+    Octets,
+    Star,
+)
 from tests.support.properties import fewer
 
 from .any_body import BODIES, TOKENS, URLS

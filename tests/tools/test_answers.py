@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from scrapy_rep.crawl.policy.meta import BLANK
-from scrapy_rep.directives.page import combine
+from scrapy_rep.directives.page import combine, read_header
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.robots_tag import read_header
 from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.protocol import Reason, Rule, Verdict, parse
 from scrapy_rep.tools.answers import (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from scrapy_rep.crawl.robots.parser import RepRobotParser
 from scrapy_rep.protocol import Kind
 from scrapy_rep.protocol.dialect import Delay as DelayChoice
-from scrapy_rep.protocol.other_records import seconds
+from scrapy_rep.protocol.robotstxt import seconds
 
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser

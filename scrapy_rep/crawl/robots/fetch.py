@@ -26,7 +26,7 @@ from scrapy_rep.crawl.runtime.scrapy_internals import is_of_proxy
 from scrapy_rep.decoders import decoders
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.access import HEADERS, TRUNCATED, Answer, Via, read
+from scrapy_rep.protocol.access import HEADERS, TRUNCATED, RawResponse, Via, read
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.freshness import Backoff, Entry, retry_after
 from scrapy_rep.protocol.reader import cut
@@ -227,7 +227,7 @@ class Fetcher:
         if not is_whole:
             damage = _STOPPED_EARLY.format(download.octets)
         reading = read(
-            Answer(status, said, response.body, damage, via=download.via),
+            RawResponse(status, said, response.body, damage, via=download.via),
             limit=settings.max_size,
             decoders=decoders() if said["content-encoding"] else {},
             overrides=settings.status_access,

@@ -22,9 +22,8 @@ from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.robots.origins import SingleFlight
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.request import cause_for
-from scrapy_rep.directives.ai import AI_TXT, PATHS, SiteFile
+from scrapy_rep.directives.ai import AI_TXT, PATHS, TDMREP, ReservationFile, SiteFile
 from scrapy_rep.directives.rsl import RslFile
-from scrapy_rep.directives.terms import TDMREP, ReservationFile
 from scrapy_rep.directives.vocabulary import Category
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin, parse

@@ -19,10 +19,9 @@ from scrapy_rep.crawl.policy.policy import forbidden_for
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.robots import OCTETS_BESIDE_BODY
 from scrapy_rep.crawl.runtime.scrapy_internals import is_for_sitemap
-from scrapy_rep.directives.ai import AI_TXT, read_ai_txt
+from scrapy_rep.directives.ai import AI_TXT, TDMREP, read_ai_txt
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.rsl import said_by_licenses
-from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.directives.vocabulary import Statement, as_values, first_refusal
 from scrapy_rep.extras.ai.files import SiteFiles
 from scrapy_rep.protocol import Access, Reason, Verdict

@@ -23,8 +23,8 @@ from scrapy_rep.crawl.robots.parser import RepRobotParser
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.crawl.sitemaps.requests import ask_for_packed
+from scrapy_rep.directives.ai import TDMREP
 from scrapy_rep.directives.sitemap import Sitemap
-from scrapy_rep.directives.terms import TDMREP
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.extras.ai.files import SiteFiles, needed_files
 from scrapy_rep.extras.ai.signals import said_by_files

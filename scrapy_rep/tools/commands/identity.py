@@ -25,7 +25,7 @@ from scrapy_rep.crawl.gate.middleware import RepMiddleware
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.policy.policy import Mode, Policy
 from scrapy_rep.crawl.runtime.product_tokens import header_of, tokens_of
-from scrapy_rep.directives.html import MAX_SIZE, Page
+from scrapy_rep.directives.html import MAX_SIZE, HtmlPage
 from scrapy_rep.extras.pages.page_directives import PageDirectivesMiddleware
 from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import shown
@@ -197,7 +197,7 @@ class Identity:
             yield f"{at_once} requests to a site at a time, without a delay", change
 
     def _ranges(self, page: Answered) -> Row:
-        for one in Page(page.text).elements(["client-ranges"]):
+        for one in HtmlPage(page.text).elements(["client-ranges"]):
             if one.name == "link" and "client-ranges" in one.attributes.get("rel", "").lower().split():
                 return Row("IP ranges", _GOOD, f"the page links {one.attributes.get('href', '')}")
         return Row("IP ranges", _NOT_CHECKED, "cannot be checked here: no page that links client-ranges")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scrapy_rep.directives.robots_signals import split_usage
-from scrapy_rep.directives.structured_fields import Item, Token, parse_dictionary
+from scrapy_rep.directives.structured_fields import Member, Token, parse_dictionary
 from scrapy_rep.directives.vocabulary import LABELS, Signal, label_of
 from scrapy_rep.protocol import Kind, Record
 from scrapy_rep.protocol.records import as_text
@@ -99,7 +99,7 @@ def _preference_problems(text: str, guesses: Guesses) -> Iterator[tuple[str, ...
             yield from _value_problems(key, item)
 
 
-def _value_problems(key: str, item: Item) -> Iterator[tuple[str, ...]]:
+def _value_problems(key: str, item: Member) -> Iterator[tuple[str, ...]]:
     """What is wrong with the *item* of a label that is read."""
     value = item.value
     meant = _YES_OR_NO.get(str(value).lower(), "") if value is not True else ""

@@ -9,12 +9,12 @@ from difflib import get_close_matches
 from typing import Final
 
 from scrapy_rep.directives.robots_signals import AI_TRAINING, MAX_ITEMS
-from scrapy_rep.directives.terms import is_url
+from scrapy_rep.directives.rsl import is_url
 from scrapy_rep.directives.vocabulary import LABELS, ContentUse, Signal
 from scrapy_rep.protocol import Extension, Group, Kind, Record, Rule, parse
-from scrapy_rep.protocol.other_records import seconds
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
+from scrapy_rep.protocol.robotstxt import seconds
 
 from .finding import Findings
 from .subject import UNNAMED, Subject

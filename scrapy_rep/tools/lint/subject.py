@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from scrapy_rep.protocol import GOOGLE, Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind, is_utf_16
-from scrapy_rep.protocol.other_records import extensions
 from scrapy_rep.protocol.path_pattern import Pattern, is_plain
 from scrapy_rep.protocol.product_token import agent_matcher, is_global, token_in
-from scrapy_rep.protocol.reader import cut, groups_in, require_octets
+from scrapy_rep.protocol.reader import cut, extensions, groups_in, require_octets
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.files import binary_kind
 

@@ -19,7 +19,7 @@ from w3lib.url import safe_url_string
 
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.access import TRUNCATED, Answer, Reading, body_of, headers_read, read
+from scrapy_rep.protocol.access import TRUNCATED, Meaning, RawResponse, body_of, headers_read, read
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
 
@@ -111,7 +111,7 @@ class Fetcher:
         location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
         return PageResponse.of(url, response.status, location, content_type, self._page_body(url, response))
 
-    def _page_body(self, url: str, response: Answer) -> bytes:
+    def _page_body(self, url: str, response: RawResponse) -> bytes:
         """The body of a page, as far as it counts; empty for any status but 2xx."""
         if not 200 <= response.status < 300:
             return b""
@@ -145,14 +145,14 @@ class Fetcher:
                 return
             hops.append(location)
 
-    def _read(self, url: str, response: Answer) -> Reading:
+    def _read(self, url: str, response: RawResponse) -> Meaning:
         """What *response* means. Raises `FetchError` where the site is unreachable, whatever the status says."""
         reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
         if reading.problem:
             raise FetchError(f"{shown(url)} is unreachable: {reading.problem}")
         return reading
 
-    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> Answer:
+    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> RawResponse:
         """Make one request *until* then, with all failures as `FetchError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
@@ -173,7 +173,7 @@ class Fetcher:
         finally:
             await network.disconnect()
 
-    async def _exchange(self, url: str, origin: Origin, network: Network, accept: str) -> Answer:
+    async def _exchange(self, url: str, origin: Origin, network: Network, accept: str) -> RawResponse:
         """Send a GET for *url*; of the body of the response no more is read than is needed."""
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -190,10 +190,10 @@ class Fetcher:
             except (httpcore.RemoteProtocolError, httpcore.ReadError):
                 damage = TRUNCATED
         pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers]
-        return Answer(response.status, {**dict(pairs), **headers_read(pairs)}, bytes(body), damage)
+        return RawResponse(response.status, {**dict(pairs), **headers_read(pairs)}, bytes(body), damage)
 
 
-def _location(url: str, response: Answer) -> str | None:
+def _location(url: str, response: RawResponse) -> str | None:
     """The URL that the *response* to *url* redirects to, empty if it is unusable; None if it is no redirect."""
     location = response.headers.get("location", "").strip()
     if response.status not in _REDIRECTS or not location:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.terms import urls_in_header
+from scrapy_rep.directives.rsl import urls_in_header
 from scrapy_rep.protocol import parse
 from tests.directives.cases import CASES
 
