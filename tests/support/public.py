@@ -136,7 +136,7 @@ def _lists() -> Iterator[str]:
 def _web() -> Iterator[str]:
     """What programs send to the web checker, and what they get."""
     body = json_output.BODY + b"Allow: /\nUseragnt: b\nDisallow: /\n"  # a mistake that has consequences
-    asked = web_question.Question(body, ("/private/a",), ("*", "Googlebot"))
+    asked = web_question.CheckQuestion(body, ("/private/a",), ("*", "Googlebot"))
     resources = Report("a", (Checked("", Kind.PAGE, Answer(True)),), (Checked("", Kind.IMAGE, Answer(True)),))
     taken = {"check": web_question.JSON_FIELDS, "fetch": {"site"}, "resources": web_question.PAGE_FIELDS}
     answers = {"check": json.loads(page.facts(asked)), "resources": resources.as_facts()}

@@ -33,7 +33,7 @@ from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import MOST, time_fact
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.survey.site_list import SiteList
-from scrapy_rep.tools.watch.changes import Change, Question
+from scrapy_rep.tools.watch.changes import Change, Watch
 from scrapy_rep.tools.watch.copies import Copies, Copy, UnusableFileError
 from scrapy_rep.tools.watch.webhook import WebhookError, post, webhook_problem
 
@@ -75,19 +75,19 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     try:
         parsed = RepSettings.from_settings(settings)
         agents = tuple(dict.fromkeys(map(token_of, arguments.agent or _AGENTS)))
-        question = Question(agents, tuple(map(_checked, arguments.path)), parsed.dialect, parsed.max_size)
+        watch = Watch(agents, tuple(map(_checked, arguments.path)), parsed.dialect, parsed.max_size)
         if arguments.webhook and (problem := webhook_problem(arguments.webhook)):
             raise InputError(f"--webhook {problem}")
-        watch = _Watch(question, out, as_json=arguments.json)
-        sites = watch.sites_of(arguments.list)
+        watched = _WatchRun(watch, out, as_json=arguments.json)
+        sites = watched.sites_of(arguments.list)
         with closing(Copies(Path(arguments.store))) as copies:
-            watch.fetch(sites, settings, copies)
-            watch.compare(sites, copies)
+            watched.fetch(sites, settings, copies)
+            watched.compare(sites, copies)
             out.flush()
-            if arguments.webhook and watch.changes:
-                post(arguments.webhook, watch.document())
+            if arguments.webhook and watched.changes:
+                post(arguments.webhook, watched.document())
             copies.commit()
-        return watch.exit_code
+        return watched.exit_code
     except KeyboardInterrupt:
         raise InputError("interrupted: nothing was stored") from None
     except WebhookError as error:
@@ -103,17 +103,17 @@ def _checked(path: str) -> str:
     return path
 
 
-class _Watch:
-    """Fetches the robots.txt of sites, asks the old and the new one of each the same *question*.
+class _WatchRun:
+    """Fetches the robots.txt of sites, asks the old and the new one of each what the *watch* asks.
 
     Prints and keeps the ``changes``, and the sentences about them, and keeps the exit code.
     """
 
-    def __init__(self, question: Question, out: IO[str], *, as_json: bool) -> None:
+    def __init__(self, watch: Watch, out: IO[str], *, as_json: bool) -> None:
         self.changes: list[Change] = []
         self.exit_code = OK
         self._lines: list[str] = []
-        self._question = question
+        self._watch = watch
         self._out = out
         self._as_json = as_json
         self._sites = self._changed = 0
@@ -142,7 +142,7 @@ class _Watch:
         """Fetch the robots.txt of each of *sites* into *copies*. Raises ``KeyboardInterrupt`` if not all were."""
         from .fetching import fetch_each  # noqa: PLC0415  # loads a whole crawl, which a wrong argument does not need
 
-        limit, pace, expected = self._question.limit, Pace(), len(sites)
+        limit, pace, expected = self._watch.limit, Pace(), len(sites)
 
         def keep(fetched: Fetched) -> None:
             copies.add_fetched(str(fetched.origin), _copy(fetched, limit))
@@ -168,12 +168,12 @@ class _Watch:
             if old is None:
                 first += 1
             else:
-                self._tell(site, [*self._question.changes(site, old, new)])
+                self._tell(site, [*self._watch.changes(site, old, new)])
             copies.store(site, replace(old, problem=new.problem) if old and new.problem else new)
         self._sum_up(first)
 
     def _tell(self, site: str, changes: list[Change]) -> None:
-        sentences = [*self._question.sentences(changes)]
+        sentences = [*self._watch.sentences(changes)]
         if self._as_json:
             self._out.writelines(f"{json.dumps(change.as_facts())}\n" for change in changes)
         else:

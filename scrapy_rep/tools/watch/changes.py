@@ -43,7 +43,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Watch:
     """The questions that the old and the new robots.txt of each site are asked.
 
     ``agents`` are product tokens. Without ``paths`` the paths are derived from the rules of both files. ``limit``

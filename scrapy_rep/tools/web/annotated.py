@@ -18,10 +18,10 @@ from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
 from scrapy_rep.tools.lint.fixes import Fixer
 from scrapy_rep.tools.profiles import FALLBACK, NONE, Reading, reading
-from scrapy_rep.tools.watch.changes import Question as Asked
+from scrapy_rep.tools.watch.changes import Watch
 from scrapy_rep.tools.watch.said import alike
 
-from .question import Question
+from .question import CheckQuestion
 from .sentences import MOST_URLS, order_of, sentences
 from .verdicts import verdicts_on
 
@@ -100,7 +100,7 @@ class AnnotatedFile:
     """Findings by severity, the worst first."""
 
 
-def found_in(question: Question) -> tuple[FoundHere, ...]:
+def found_in(question: CheckQuestion) -> tuple[FoundHere, ...]:
     """The findings of the linter that no comment of the file silences, in its order, with their fixes."""
     linted = linted_file(question)
     fixer = Fixer(question.robots, question.flavour, limit=question.limit)
@@ -110,14 +110,14 @@ def found_in(question: Question) -> tuple[FoundHere, ...]:
     )
 
 
-def linted_file(question: Question) -> LintedFile:
+def linted_file(question: CheckQuestion) -> LintedFile:
     """The file of *question* as ``scrapy robots lint`` sees it."""
     return FileLinter(Config(), question.flavour, question.limit).lint(
         question.url or "robots.txt", question.robots, url=question.url, hops=question.hops, status=question.status
     )
 
 
-def fixed(question: Question, key: str, action: str = "apply") -> bytes:
+def fixed(question: CheckQuestion, key: str, action: str = "apply") -> bytes:
     """The file after the fix of the finding with this *key*; unchanged when there is none any more.
 
     To "apply" makes a fix that is safe; one that changes verdicts takes a "confirm".
@@ -127,7 +127,7 @@ def fixed(question: Question, key: str, action: str = "apply") -> bytes:
     return fix.applied_to(question.robots) if fix else question.robots
 
 
-def changes_by(fix: Fix, question: Question) -> list[str]:
+def changes_by(fix: Fix, question: CheckQuestion) -> list[str]:
     """What *fix* changes, in sentences: on URLs of *question* and paths made of rules.
 
     Asked for the crawlers of *question*, for those that the fix names or no longer names, and for all others.
@@ -136,13 +136,13 @@ def changes_by(fix: Fix, question: Question) -> list[str]:
     old, new = (parse(body, question.flavour, limit=question.limit) for body in bodies)
     named, renamed = ({agent.text for group in file.groups for agent in group.agents} for file in (old, new))
     agents = dict.fromkeys(["*", *question.crawlers, *filter(None, map(asked_token, sorted(named ^ renamed)))])
-    asked, crawlers = Asked(tuple(agents), (), question.flavour, question.limit), alike(agents, old, new)
+    watch, crawlers = Watch(tuple(agents), (), question.flavour, question.limit), alike(agents, old, new)
     urls = question.urls[: _MOST_VERDICTS // len(crawlers)]
     paths = ((each, dict.fromkeys([*urls, *each.sample_paths(len(crawlers))])) for each in crawlers)
-    return [*asked.sentences(chain.from_iterable(asked.of_verdicts("", each, urls) for each, urls in paths))]
+    return [*watch.sentences(chain.from_iterable(watch.of_verdicts("", each, urls) for each, urls in paths))]
 
 
-def annotate(question: Question, found: tuple[FoundHere, ...]) -> AnnotatedFile:
+def annotate(question: CheckQuestion, found: tuple[FoundHere, ...]) -> AnnotatedFile:
     """Return the file of *question* with what was *found* in it, at its lines."""
     by_severity = Counter(here.finding.severity for here in found)
     counts = {severity: by_severity[severity] for severity in Severity if by_severity[severity]}
@@ -164,7 +164,7 @@ def place_of(findings: tuple[FoundHere, ...], key: str) -> int:
     return next(there, len(findings) - 1)
 
 
-def summary(question: Question, found: tuple[FoundHere, ...]) -> list[str]:
+def summary(question: CheckQuestion, found: tuple[FoundHere, ...]) -> list[str]:
     """The answer to *question*, with what was *found* in its file, in sentences."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
     verdicts = verdicts_on(question) if len(question.urls) <= MOST_URLS else ()
@@ -173,7 +173,7 @@ def summary(question: Question, found: tuple[FoundHere, ...]) -> list[str]:
     return sentences(robotstxt, findings, verdicts, notes, access=question.access, status=question.status)
 
 
-def _apart(question: Question, robotstxt: RobotsTxt) -> Iterator[Reading]:
+def _apart(question: CheckQuestion, robotstxt: RobotsTxt) -> Iterator[Reading]:
     """The crawlers that are asked about and follow another group than a literal reading of the file has it."""
     for agent in question.crawlers:
         as_read = reading(robotstxt, agent)
@@ -182,7 +182,7 @@ def _apart(question: Question, robotstxt: RobotsTxt) -> Iterator[Reading]:
             yield as_read
 
 
-def _lines(raw: list[bytes], question: Question, by_line: dict[int, list[FoundHere]]) -> tuple[Line, ...]:
+def _lines(raw: list[bytes], question: CheckQuestion, by_line: dict[int, list[FoundHere]]) -> tuple[Line, ...]:
     records = parse(question.robots, question.flavour, limit=question.limit).records
     kinds = {record.line: _KINDS.get(record.kind, _OTHER) for record in records}
     shown_lines, last = [], 0

@@ -26,9 +26,9 @@ from .annotated import fixed
 from .fetch import Fetched, Fetcher, robots_url
 from .guard import Guard, refusal, refusal_for
 from .question import (
+    CheckQuestion,
     Form,
     PageQuestion,
-    Question,
     QuestionError,
     checked,
     checked_page,
@@ -86,7 +86,7 @@ class _Checker:
 
     async def answer(self, request: Request) -> Response:
         """``POST /``: what the form asks for, as the page again or as a file."""
-        form = Form(Question(b""))
+        form = Form(CheckQuestion(b""))
         try:
             form = await read_form(request, self._limits, self._size)
             if form.action == "fetch":
@@ -103,7 +103,7 @@ class _Checker:
 
     async def write(self, request: Request) -> Response:
         """``POST /write``: the page with a robots.txt that was written from choices, and its answer."""
-        form = Form(Question(b""))
+        form = Form(CheckQuestion(b""))
         try:
             form = await read_form(request, self._limits, self._size)
             choices = choices_in(form.chosen)
@@ -130,7 +130,7 @@ class _Checker:
         except Problem as problem:
             return page.render("problem.html", problem=str(problem)).encode()
 
-    async def _export(self, question: Question, format_name: str) -> Response:
+    async def _export(self, question: CheckQuestion, format_name: str) -> Response:
         job, media_type = _EXPORTS[format_name]
         octets = await self._workers.run(getattr(page, job), question)
         headers = {"Content-Disposition": f'attachment; filename="robots.{format_name}"'}
@@ -145,7 +145,7 @@ class _Checker:
             raise QuestionError(f"format: expected one of {', '.join(_EXPORTS)}")
         return await self._export(question, format_name)
 
-    async def _fetched(self, form: Form) -> Question:
+    async def _fetched(self, form: Form) -> CheckQuestion:
         """The question of *form* about the robots.txt of its site."""
         async with aclosing(self._fetch(form.site)) as steps:
             (found,) = [step async for step in steps if isinstance(step, Fetched)]

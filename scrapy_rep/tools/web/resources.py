@@ -25,7 +25,7 @@ from scrapy_rep.tools.resources import (
 from .fetch import Fetched, Fetcher
 from .network import FetchError
 from .page import render
-from .question import PageQuestion, Question
+from .question import CheckQuestion, PageQuestion
 from .verdicts import judge
 from .visitors import Limits, TooManyError
 
@@ -113,7 +113,7 @@ class _Asker:
         return fetched
 
     async def _answers(self, fetched: Fetched, urls: Sequence[str], agent: str) -> list[Answer]:
-        question = Question(
+        question = CheckQuestion(
             fetched.body,
             tuple(urls),
             (agent,),
@@ -135,7 +135,7 @@ def page_html(limits: Limits, asked: PageQuestion | None = None, problem: str = 
 # Jobs for a worker process.
 
 
-def answers_json(question: Question) -> str:
+def answers_json(question: CheckQuestion) -> str:
     """The values of the `Answer` about each URL of *question*, which has one crawler."""
     problem = f"its robots.txt answers with status {question.status}"
     return json.dumps(

@@ -20,7 +20,7 @@ from scrapy_rep.tools.answers import rule_text, uses
 from scrapy_rep.tools.explanation import Explainer
 from scrapy_rep.tools.profiles import Reading, reading
 
-from .question import Question
+from .question import CheckQuestion
 
 _MOST_MATCHES: Final = 20
 """Rules that are listed of those that match a URL."""
@@ -132,7 +132,7 @@ class Comparison:
         return facts
 
 
-def judge(question: Question) -> Verdicts:
+def judge(question: CheckQuestion) -> Verdicts:
     """Answer *question*."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
     readings = [reading(robotstxt, agent) for agent in question.crawlers]
@@ -164,7 +164,7 @@ def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
     return as_read.token if robotstxt.has_group(as_read.token) else "*"
 
 
-def compare(question: Question, seconds: float) -> Comparison:
+def compare(question: CheckQuestion, seconds: float) -> Comparison:
     """Compare the verdicts of every dialect, as far as *seconds* suffice."""
     until = clock.monotonic() + seconds
     asked = verdicts_on(question)
@@ -180,7 +180,9 @@ def compare(question: Question, seconds: float) -> Comparison:
     return Comparison(tuple(_group(names, found, asked) for names, found in groups.values()), tuple(left_out))
 
 
-def _verdict(question: Question, url: str, as_read: Reading, explainer: Explainer | None = None) -> UrlVerdict:
+def _verdict(
+    question: CheckQuestion, url: str, as_read: Reading, explainer: Explainer | None = None
+) -> UrlVerdict:
     """What the fetch and the file say together, and by *explainer* the rules that match."""
     if question.access is Access.SUCCESSFUL:
         verdict = as_read.verdict(url)
@@ -209,7 +211,7 @@ def _is_elsewhere(url: str, robots_url: str) -> bool:
         return False
 
 
-def _affordable(question: Question, readings: Mapping[str, Reading]) -> Iterator[tuple[str, Explainer]]:
+def _affordable(question: CheckQuestion, readings: Mapping[str, Reading]) -> Iterator[tuple[str, Explainer]]:
     """Those of *readings* for which the rules that match are listed, since that is cheap."""
     left = _MOST_STEPS
     lines = question.robots.count(b"\n") + question.robots.count(b"\r") + 1
@@ -221,13 +223,13 @@ def _affordable(question: Question, readings: Mapping[str, Reading]) -> Iterator
             yield key, Explainer(as_read.robotstxt, as_read.token)
 
 
-def verdicts_on(question: Question) -> list[UrlVerdict]:
+def verdicts_on(question: CheckQuestion) -> list[UrlVerdict]:
     """The verdicts alone, in the order of the URLs, for each in the order of the crawlers."""
     return _verdicts(question, parse(question.robots, question.flavour, limit=question.limit), {})
 
 
 def _verdicts(
-    question: Question, robotstxt: RobotsTxt, explainers: Mapping[str, Explainer], until: float = inf
+    question: CheckQuestion, robotstxt: RobotsTxt, explainers: Mapping[str, Explainer], until: float = inf
 ) -> list[UrlVerdict]:
     """What *robotstxt* answers; nothing when that is not there *until* then."""
     shared: dict[tuple[str, str], UrlVerdict] = {}
