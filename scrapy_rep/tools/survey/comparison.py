@@ -18,7 +18,7 @@ from scrapy_rep.census.sketch import is_estimated, similarity
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.tools.lint import Severity
 
-from .joined import Joined, Source
+from .joined import ComparedSurvey, Joined
 from .sums import Sums, severity_of
 
 EVERYONE_ELSE: Final = "every crawler that it does not name"
@@ -147,7 +147,7 @@ class Comparison:
     Raises ``OSError``, and ``ValueError`` for what is no survey.
     """
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[ComparedSurvey]) -> None:
         self._joined = Joined(sources)
         self.surveys = self._joined.surveys
         self.overall = Changes()
