@@ -177,7 +177,7 @@ class Tag:
         return "#list?" + urlencode({"tag": self.key})
 
 
-class Line(NamedTuple):
+class SourceLine(NamedTuple):
     """A numbered line of an item's source.
 
     ``sign`` is ``+``, ``-`` or empty; a note has a colour and a text.
@@ -200,7 +200,7 @@ class Item:
     facts: list[tuple[str, ...]] = field(default_factory=list)
     marks: list[tuple[str, list[Mark]]] = field(default_factory=list)
     text: str = ""
-    source: list[Line] = field(default_factory=list)
+    source: list[SourceLine] = field(default_factory=list)
 
 
 class Explorer:

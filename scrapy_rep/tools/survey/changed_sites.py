@@ -13,7 +13,7 @@ from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.lint import Severity
-from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Mark, Tag
+from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Mark, SourceLine, Tag
 
 from . import comparison as what
 from .comparison import Change, Comparison, SiteChange, added_findings, treatments
@@ -192,7 +192,7 @@ def _counts(row: Row) -> dict[str, str]:
 # Lines
 
 
-def _difference(rows: Sequence[Row | None], surveys: Sequence[Survey]) -> tuple[str, list[Line]]:
+def _difference(rows: Sequence[Row | None], surveys: Sequence[Survey]) -> tuple[str, list[SourceLine]]:
     """The lines that differ between the first and the last file that are to be had, and a sentence about them."""
     files = [(row, survey) for row, survey in zip(rows, surveys, strict=True) if row and row.has_file]
     first = next(_bodies(files), None)
@@ -212,7 +212,7 @@ def _bodies(files: Iterable[tuple[Row, Survey]]) -> Iterator[tuple[str, bytes]]:
             yield survey.label, body
 
 
-def changed_lines(old: bytes, new: bytes) -> Iterator[Line]:
+def changed_lines(old: bytes, new: bytes) -> Iterator[SourceLine]:
     """Yield the lines that differ between two files, with a few around them; white space at line ends is none."""
     before, now = _lines(old), _lines(new)
     for group in SequenceMatcher(None, before, now).get_grouped_opcodes(_AROUND):
@@ -230,5 +230,8 @@ def _lines(body: bytes) -> list[bytes]:
     return [line.rstrip() for line in body[bom_length(body) :].splitlines()[:_MOST_LINES]]
 
 
-def _numbered(lines: list[bytes], start: int, stop: int, sign: str) -> Iterable[Line]:
-    return (Line(number, sign, text) for number, text in enumerate(line_texts(lines[start:stop]), start=start + 1))
+def _numbered(lines: list[bytes], start: int, stop: int, sign: str) -> Iterable[SourceLine]:
+    return (
+        SourceLine(number, sign, text)
+        for number, text in enumerate(line_texts(lines[start:stop]), start=start + 1)
+    )

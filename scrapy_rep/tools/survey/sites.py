@@ -18,7 +18,7 @@ from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.crawlers import SEARCH_CRAWLERS
 from scrapy_rep.tools.lint import CODES, Severity
-from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Link, Mark, Tag
+from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Link, Mark, SourceLine, Tag
 from scrapy_rep.tools.profiles import token_for
 
 from .sums import severity_of
@@ -235,7 +235,7 @@ def _finding_mark(record: Row, code: str) -> Mark:
     return kind.colour, shown(f"{kind.title}{times}" + (f": {kind.text}" if kind.text else "")), lines
 
 
-def _source(octets: bytes, record: Row) -> tuple[int, list[Line]]:
+def _source(octets: bytes, record: Row) -> tuple[int, list[SourceLine]]:
     """The number of lines, and the first ones."""
     lines = octets[bom_length(octets) :].splitlines()
     notes: dict[int, list[tuple[str, str]]] = {}
@@ -249,7 +249,7 @@ def _source(octets: bytes, record: Row) -> tuple[int, list[Line]]:
         left -= len(text)
         if left < 0:
             break
-        source.append(Line(number, "", text, notes.get(number, ())))
+        source.append(SourceLine(number, "", text, notes.get(number, ())))
     return len(lines), source
 
 

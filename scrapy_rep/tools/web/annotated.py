@@ -74,7 +74,7 @@ class FoundHere:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AnnotatedLine:
     """A line of the file: ``kind`` says what the parser takes it for, ``comment`` starts with its ``#``.
 
     ``skipped`` is the number of lines before it that are not shown.
@@ -93,7 +93,7 @@ class AnnotatedFile:
     """The ``findings``, the worst first, the ``lines``, and how many lines and findings there are in all."""
 
     findings: tuple[FoundHere, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[AnnotatedLine, ...]
     line_count: int
     finding_count: int
     counts: dict[Severity, int]
@@ -182,7 +182,9 @@ def _apart(question: CheckQuestion, robotstxt: RobotsTxt) -> Iterator[Reading]:
             yield as_read
 
 
-def _lines(raw: list[bytes], question: CheckQuestion, by_line: dict[int, list[FoundHere]]) -> tuple[Line, ...]:
+def _lines(
+    raw: list[bytes], question: CheckQuestion, by_line: dict[int, list[FoundHere]]
+) -> tuple[AnnotatedLine, ...]:
     records = parse(question.robots, question.flavour, limit=question.limit).records
     kinds = {record.line: _KINDS.get(record.kind, _OTHER) for record in records}
     shown_lines, last = [], 0
@@ -192,7 +194,7 @@ def _lines(raw: list[bytes], question: CheckQuestion, by_line: dict[int, list[Fo
             continue
         text, comment = _parts(octets)
         kind = kinds.get(number) or ("unread" if text.strip() else "comment" if comment else "blank")
-        shown_lines.append(Line(number, kind, text, comment, tuple(found or ()), number - last - 1))
+        shown_lines.append(AnnotatedLine(number, kind, text, comment, tuple(found or ()), number - last - 1))
         last = number
     return tuple(shown_lines)
 
