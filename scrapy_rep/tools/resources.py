@@ -39,7 +39,7 @@ _LONGEST_URL: Final = 2_083
 _LONGEST_RULE: Final = 500
 
 
-class Kind(str, Enum):
+class LoadedAs(str, Enum):
     """What a URL is loaded as. A preload may be of any kind; ``other`` is what its ``as`` says beside these."""
 
     PAGE = "page"
@@ -53,7 +53,7 @@ class Kind(str, Enum):
     OTHER = "other"
 
 
-_SHAPING: Final = frozenset({Kind.STYLE_SHEET, Kind.SCRIPT, Kind.FRAME})
+_SHAPING: Final = frozenset({LoadedAs.STYLE_SHEET, LoadedAs.SCRIPT, LoadedAs.FRAME})
 """Without these a page has another look, or other text."""
 
 # Which resources a page has.
@@ -64,7 +64,7 @@ class Resource:
     """Something that a page loads from the absolute ``url``, which has no fragment."""
 
     url: str
-    kind: Kind
+    kind: LoadedAs
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +76,24 @@ class Found:
 
 
 _LOADING: Final = {
-    "audio": {"src": Kind.MEDIA},
-    "embed": {"src": Kind.OTHER},
-    "frame": {"src": Kind.FRAME},
-    "iframe": {"src": Kind.FRAME},
-    "img": {"src": Kind.IMAGE, "srcset": Kind.IMAGE},
-    "input": {"src": Kind.IMAGE},
-    "object": {"data": Kind.OTHER},
-    "source": {"src": Kind.MEDIA, "srcset": Kind.IMAGE},
-    "track": {"src": Kind.MEDIA},
-    "video": {"src": Kind.MEDIA, "poster": Kind.IMAGE},
+    "audio": {"src": LoadedAs.MEDIA},
+    "embed": {"src": LoadedAs.OTHER},
+    "frame": {"src": LoadedAs.FRAME},
+    "iframe": {"src": LoadedAs.FRAME},
+    "img": {"src": LoadedAs.IMAGE, "srcset": LoadedAs.IMAGE},
+    "input": {"src": LoadedAs.IMAGE},
+    "object": {"data": LoadedAs.OTHER},
+    "source": {"src": LoadedAs.MEDIA, "srcset": LoadedAs.IMAGE},
+    "track": {"src": LoadedAs.MEDIA},
+    "video": {"src": LoadedAs.MEDIA, "poster": LoadedAs.IMAGE},
 }
 """The attributes by which elements load; ``link``, ``script`` and ``style`` have rules of their own."""
 
 _READ: Final = frozenset({*_LOADING, "base", "link", "script", "style"})
 
 _PRELOADED: Final = {
-    "style": Kind.STYLE_SHEET, "script": Kind.SCRIPT, "image": Kind.IMAGE, "font": Kind.FONT,
-    "document": Kind.FRAME, "audio": Kind.MEDIA, "video": Kind.MEDIA, "track": Kind.MEDIA,
+    "style": LoadedAs.STYLE_SHEET, "script": LoadedAs.SCRIPT, "image": LoadedAs.IMAGE, "font": LoadedAs.FONT,
+    "document": LoadedAs.FRAME, "audio": LoadedAs.MEDIA, "video": LoadedAs.MEDIA, "track": LoadedAs.MEDIA,
 }  # fmt: skip
 
 _JAVASCRIPT: Final = re.compile(
@@ -130,7 +130,7 @@ def cut_after(octets: int) -> str:
     return f"Only the first {octets:,} octets of the page were read."
 
 
-def _addresses(element: Element) -> Iterator[tuple[str, Kind]]:
+def _addresses(element: Element) -> Iterator[tuple[str, LoadedAs]]:
     """What *element* loads, as it is written."""
     attributes = element.attributes
     if element.name == "link":
@@ -138,7 +138,7 @@ def _addresses(element: Element) -> Iterator[tuple[str, Kind]]:
     elif element.name == "script":
         kind = attributes.get("type", "").strip()
         if kind.lower() == "module" or ("nomodule" not in attributes and _JAVASCRIPT.fullmatch(kind)):
-            yield attributes.get("src", ""), Kind.SCRIPT
+            yield attributes.get("src", ""), LoadedAs.SCRIPT
     elif element.name == "style":
         yield from _of_css(element.text)
     elif element.name != "input" or attributes.get("type", "").lower() == "image":
@@ -149,18 +149,18 @@ def _addresses(element: Element) -> Iterator[tuple[str, Kind]]:
         yield from _of_css(attributes["style"])
 
 
-def _of_link(attributes: Mapping[str, str]) -> Iterator[tuple[str, Kind]]:
+def _of_link(attributes: Mapping[str, str]) -> Iterator[tuple[str, LoadedAs]]:
     words, address = attributes.get("rel", "").lower().split(), attributes.get("href", "")
     if "stylesheet" in words:
-        yield address, Kind.STYLE_SHEET
+        yield address, LoadedAs.STYLE_SHEET
     elif "modulepreload" in words:
-        yield address, Kind.SCRIPT
+        yield address, LoadedAs.SCRIPT
     elif "preload" in words:
-        yield address, _PRELOADED.get(attributes.get("as", "").lower(), Kind.OTHER)
+        yield address, _PRELOADED.get(attributes.get("as", "").lower(), LoadedAs.OTHER)
         for candidate in _of_set(attributes.get("imagesrcset", "")):
-            yield candidate, Kind.IMAGE
+            yield candidate, LoadedAs.IMAGE
     elif any(word.endswith("icon") for word in words):  # "apple-touch-icon" too
-        yield address, Kind.ICON
+        yield address, LoadedAs.ICON
 
 
 _CANDIDATE: Final = re.compile(r"[\s,]*(\S+)")
@@ -195,7 +195,7 @@ _ESCAPE: Final = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})\s?|\n|(.))", re.DOTALL)
 _NOT_IN_BARE: Final = re.compile(r"[\"'(\s]")
 
 
-def _of_css(text: str) -> Iterator[tuple[str, Kind]]:
+def _of_css(text: str) -> Iterator[tuple[str, LoadedAs]]:
     """What a style sheet loads: https://www.w3.org/TR/css-syntax-3/#consume-url-token for ``url()``."""
     is_font = False
     for found in _CSS.finditer(text):
@@ -208,7 +208,7 @@ def _of_css(text: str) -> Iterator[tuple[str, Kind]]:
             continue
         if "\\" in address:
             address = _ESCAPE.sub(_unescaped, address)
-        yield address, Kind.STYLE_SHEET if found["sheet"] else Kind.FONT if is_font else Kind.IMAGE
+        yield address, LoadedAs.STYLE_SHEET if found["sheet"] else LoadedAs.FONT if is_font else LoadedAs.IMAGE
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -299,7 +299,7 @@ class Checked:
     """A page or a resource, and the ``answer`` about it."""
 
     url: str
-    kind: Kind
+    kind: LoadedAs
     answer: Answer
 
     def as_facts(self) -> dict[str, Any]:
@@ -375,7 +375,7 @@ class Report:
             return ["The page loads no style sheets, scripts or images."]
         if closed:
             kinds = Counter(one.kind for one in closed)
-            named = ", ".join(_counted(kind, kinds[kind]) for kind in Kind if kind in kinds)
+            named = ", ".join(_counted(kind, kinds[kind]) for kind in LoadedAs if kind in kinds)
             effect = "may not see the page as visitors do" if _SHAPING & kinds.keys() else "sees the page without"
             effect += "" if _SHAPING & kinds.keys() else (" it" if len(closed) == 1 else " them")
             verb = "is" if len(closed) == 1 else "are"
@@ -393,11 +393,11 @@ def _all_of(number: int) -> str:
     return f"{number:,} resources are" if number > 1 else "only resource is"
 
 
-_PLURALS: Final = {Kind.MEDIA: "media files", Kind.OTHER: "other files"}
-_SINGULARS: Final = {Kind.MEDIA: "media file", Kind.OTHER: "other file"}
+_PLURALS: Final = {LoadedAs.MEDIA: "media files", LoadedAs.OTHER: "other files"}
+_SINGULARS: Final = {LoadedAs.MEDIA: "media file", LoadedAs.OTHER: "other file"}
 
 
-def _counted(kind: Kind, number: int) -> str:
+def _counted(kind: LoadedAs, number: int) -> str:
     one = _SINGULARS.get(kind, kind.value)
     return number_of(number, one, _PLURALS.get(kind, f"{one}s"))
 
@@ -420,7 +420,7 @@ async def check(
         if pages and not Origin.from_url(url).may_lead_to(page.location):
             return Report(agent, tuple(pages), problem=f"it redirects to {page.location}, which is not followed")
         url = page.location
-        (checked,) = await _checked([Resource(url, Kind.PAGE)], asker, most_origins)
+        (checked,) = await _checked([Resource(url, LoadedAs.PAGE)], asker, most_origins)
         pages.append(checked)
         if not checked.answer.allowed:
             return Report(agent, tuple(pages))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from scrapy_rep.protocol import Origin, parse
-from scrapy_rep.tools.resources import Answer, Found, Kind, PageResponse, Report, check, resources_of
+from scrapy_rep.tools.resources import Answer, Found, LoadedAs, PageResponse, Report, check, resources_of
 from tests.support.cost import is_linear_in_steps, is_linear_in_time
 from tests.support.in_process import run
 
@@ -278,7 +278,7 @@ def test_a_redirect_is_judged_by_the_robots_txt_of_its_own_host() -> None:
     sites = Sites({}, pages)
     result = run(check(URL, "Googlebot", sites))
     assert [one.url for one in result.pages] == [URL, target]
-    assert [(one.url, one.kind) for one in result.resources] == [("https://www.example.com/b", Kind.IMAGE)]
+    assert [(one.url, one.kind) for one in result.resources] == [("https://www.example.com/b", LoadedAs.IMAGE)]
     sites = Sites({"https://www.example.com": "User-agent: *\nDisallow: /a\n"}, pages)
     result = run(check(URL, "Googlebot", sites))
     assert target not in sites.asked

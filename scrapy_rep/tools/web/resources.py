@@ -13,7 +13,7 @@ from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.resources import (
     Answer,
     Found,
-    Kind,
+    LoadedAs,
     PageResponse,
     Report,
     Resource,
@@ -100,7 +100,7 @@ class _Asker:
         resources, cut = json.loads(octets)
         if len(page.body) == self._limits.robots_octets:  # as much as is read of any response
             cut = cut or cut_after(len(page.body))
-        return Found(tuple(Resource(address, Kind(kind)) for address, kind in resources), cut)
+        return Found(tuple(Resource(address, LoadedAs(kind)) for address, kind in resources), cut)
 
     async def _robots(self, origin: Origin) -> Fetched:
         """The robots.txt of *origin*; that of the page is fetched once."""
