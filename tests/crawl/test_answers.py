@@ -13,7 +13,7 @@ from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK
 from scrapy_rep.protocol import Access, Origin, parse
 from scrapy_rep.tools.commands.fetching import Fetched as CommandFetched
 from scrapy_rep.tools.commands.fetching import fetch_each
-from scrapy_rep.tools.web.fetch import Fetched, Fetcher
+from scrapy_rep.tools.web.fetch import Fetched, WebFetcher
 from scrapy_rep.tools.web.network import FetchError
 from scrapy_rep.tools.web.visitors import LOCAL
 from tests.support.answers import ALLOWED, CASES, FORBIDDEN, HTML, RULES, UNREACHABLE, gz, half
@@ -94,7 +94,9 @@ def test_the_checker_reads_an_answer_as_the_table_says(world: World) -> None:
 async def _checked(origin: str) -> str:
     try:
         (found,) = [
-            step async for step in Fetcher(LOCAL, "T/1").fetch(f"{origin}/robots.txt") if isinstance(step, Fetched)
+            step
+            async for step in WebFetcher(LOCAL, "T/1").fetch(f"{origin}/robots.txt")
+            if isinstance(step, Fetched)
         ]
     except FetchError:
         return UNREACHABLE

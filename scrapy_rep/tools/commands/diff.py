@@ -44,7 +44,7 @@ from .terminal import Progress, paint, print_error
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetcher
+    from .fetching import CrawlFetcher
 
 _PROGRESS_EVERY = 1_000  # URLs
 _TWO = 2  # dialects
@@ -150,7 +150,7 @@ class _Comparison:
         if not self.printer.count:
             raise InputError("the sitemaps that NEW lists contain no URL")
 
-    async def _compare_sitemaps(self, fetcher: Fetcher) -> None:
+    async def _compare_sitemaps(self, fetcher: CrawlFetcher) -> None:
         difference, new = self._difference(), self._file(self._names[1])
         sitemaps = parse(new.body, limit=self._limit).sitemaps
         if not sitemaps:

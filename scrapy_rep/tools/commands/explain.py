@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from scrapy_rep.settings import RepSettings
 
     from .crawl_policy import CrawlPolicy, Judgement
-    from .fetching import Fetched, Fetcher
+    from .fetching import CrawlFetcher, Fetched
 
 main = main_of("explain")
 
@@ -218,7 +218,7 @@ def _explain_by_origin(
 
 
 async def _explain_batches(
-    urls: Iterator[str], fetcher: Fetcher, printer: _Printer, of_pages: RepSettings | None
+    urls: Iterator[str], fetcher: CrawlFetcher, printer: _Printer, of_pages: RepSettings | None
 ) -> None:
     """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
     pages = Pages(of_pages, fetcher) if of_pages else None
@@ -243,7 +243,7 @@ async def _explain_batches(
 
 
 async def _rules_of(
-    urls: Iterable[str], known: dict[Origin, list[CrawlerRules]], fetcher: Fetcher, printer: _Printer
+    urls: Iterable[str], known: dict[Origin, list[CrawlerRules]], fetcher: CrawlFetcher, printer: _Printer
 ) -> dict[Origin, list[CrawlerRules]]:
     """The rules for the origins of *urls*, of which those *known* are not fetched again."""
     origins = dict.fromkeys(filter(None, map(_origin, urls)))

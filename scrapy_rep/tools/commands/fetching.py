@@ -104,7 +104,7 @@ _ONE_REQUEST: Final = {
 }  # fmt: skip
 
 
-class Fetcher:
+class CrawlFetcher:
     """Fetches with the engine of the running crawl of ``crawler``, each robots.txt at most once."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -271,9 +271,9 @@ def with_gate(settings: BaseSettings) -> BaseSettings:
     return chosen
 
 
-def crawl(settings: BaseSettings, work: Callable[[Fetcher], Awaitable[None]]) -> None:
+def crawl(settings: BaseSettings, work: Callable[[CrawlFetcher], Awaitable[None]]) -> None:
     """Run *work* in a crawl with the *settings* of a project; raises what `run_in_crawl` does."""
-    run_in_crawl(settings, lambda crawler: work(Fetcher(crawler)))
+    run_in_crawl(settings, lambda crawler: work(CrawlFetcher(crawler)))
 
 
 def fetch_each(origins: Iterable[Origin], settings: BaseSettings, found: Callable[[Fetched], object]) -> None:

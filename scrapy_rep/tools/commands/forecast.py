@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.policy.policy import Decision
     from scrapy_rep.crawl.robots.robots import Robots
 
-    from .fetching import Fetcher
+    from .fetching import CrawlFetcher
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -113,7 +113,7 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
         progress.clear()
         failed(problem)
 
-    async def work(fetcher: Fetcher) -> None:
+    async def work(fetcher: CrawlFetcher) -> None:
         count = PageCount(fetcher, decide, delays, report, progress)
         if arguments.urls:
             await count.count_urls(read_lines(arguments.urls))

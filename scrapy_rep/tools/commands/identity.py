@@ -35,7 +35,7 @@ from scrapy_rep.tools.resources import Found, PageResponse, check
 
 from . import FOUND, OK
 from .crawl_runner import with_addons, with_spider
-from .fetching import Fetcher, crawl, with_gate
+from .fetching import CrawlFetcher, crawl, with_gate
 from .resources import PageAsker
 from .terminal import Progress, paint
 
@@ -247,7 +247,7 @@ def _answered(identity: Identity, settings: BaseSettings, *, is_offline: bool) -
     """What comes of the page of *identity*, which is requested as a crawl with *settings* requests it."""
     answers, token, url, progress = [], identity.token, identity.url, Progress(sys.stderr)
 
-    async def work(fetcher: Fetcher) -> None:
+    async def work(fetcher: CrawlFetcher) -> None:
         report = await check(url, token, reader := _Reader(token, fetcher, progress))
         last = report.pages[-1].answer
         why_not = f"robots.txt disallows it to {token} ({last.where})" if last.allowed is False else ""

@@ -28,7 +28,7 @@ from scrapy_rep.tools.files import ARCHIVES, binary_kind, not_plain_text, open_f
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetched, Fetcher
+    from .fetching import CrawlFetcher, Fetched
 
 _LONGEST_LINE: Final = 65_536  # octets: more is no URL
 _BINARY: Final = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
@@ -179,7 +179,7 @@ def check_names(names: Iterable[str]) -> None:
 
 def read_all(
     names: Iterable[str], settings: BaseSettings, found: Callable[[GivenFile], object], limit: int,
-    check: Check = require_text, *, then: Callable[[Fetcher], Awaitable[None]] | None = None,
+    check: Check = require_text, *, then: Callable[[CrawlFetcher], Awaitable[None]] | None = None,
 ) -> None:  # fmt: skip
     """Hand each robots.txt in *names* to *found*: files first, in order, then URLs as they arrive.
 
@@ -193,7 +193,7 @@ def read_all(
     if then or any(map(is_url, names)):
         from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
-        async def work(fetcher: Fetcher) -> None:
+        async def work(fetcher: CrawlFetcher) -> None:
             problems.extend(await _fetch_urls(fetcher, names, found))
             if then:
                 raise_for(problems)
@@ -231,7 +231,7 @@ def with_hint(error: InputError) -> InputError:
 
 
 async def _fetch_urls(
-    fetcher: Fetcher, names: Iterable[str], found: Callable[[GivenFile], object]
+    fetcher: CrawlFetcher, names: Iterable[str], found: Callable[[GivenFile], object]
 ) -> list[InputError]:
     """Hand the robots.txt of each URL in *names* to *found* as it arrives; return the problems of the others."""
     problems: list[InputError] = []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.policy.policy import Decision
     from scrapy_rep.crawl.robots.robots import Robots
 
-    from .fetching import Fetched, Fetcher
+    from .fetching import CrawlFetcher, Fetched
     from .terminal import Progress
 
 _BATCH: Final = 5_000  # URLs of a list in memory while their origins are fetched
@@ -66,7 +66,7 @@ class PageCount:
 
     def __init__(
         self,
-        fetcher: Fetcher,
+        fetcher: CrawlFetcher,
         decide: Callable[[Robots, str, bool], Decision],
         delays: DelayReader,
         failed: Callable[[str], object],

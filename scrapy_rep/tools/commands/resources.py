@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.protocol import Origin
 
-    from .fetching import Fetched, Fetcher
+    from .fetching import CrawlFetcher, Fetched
 
 _STYLES: Final = {True: "good", False: "bad", None: "strong"}
 
@@ -66,7 +66,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     agent, url = token_of(arguments.agent), with_scheme(arguments.url)
     origin_of(url)
 
-    async def work(fetcher: Fetcher) -> None:
+    async def work(fetcher: CrawlFetcher) -> None:
         reports.append(await check(url, agent, PageAsker(agent, fetcher, progress)))
 
     try:
@@ -81,7 +81,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
 class PageAsker:
     """Fetches as a crawl of the project does, and asks as the crawler *agent*."""
 
-    def __init__(self, agent: str, fetcher: Fetcher, progress: Progress) -> None:
+    def __init__(self, agent: str, fetcher: CrawlFetcher, progress: Progress) -> None:
         self._agent = agent
         self._fetcher = fetcher
         self._progress = progress

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import RobotsTxt, Verdict
     from scrapy_rep.settings import RepSettings
 
-    from .fetching import Fetched, FetchedPage, Fetcher
+    from .fetching import CrawlFetcher, Fetched, FetchedPage
 
 _DISALLOWED: Final = "not requested: robots.txt disallows it"
 
@@ -186,7 +186,7 @@ def said_by_site(url: str, rules: CrawlerRules) -> Said:
     return Said(statements, rules.signals.licenses)
 
 
-async def add_licenses(rules: Sequence[CrawlerRules], fetcher: Fetcher) -> None:
+async def add_licenses(rules: Sequence[CrawlerRules], fetcher: CrawlFetcher) -> None:
     """Fetch the licenses that the robots.txt of an origin names to crawlers with these *rules*, once for all."""
     fetched = rules[0].fetched if rules else None
     urls = dict.fromkeys(url for each in rules for url in each.signals.licenses)
@@ -210,7 +210,7 @@ def licenses_beside(file: str, rules: CrawlerRules) -> dict[str, RslFile]:
 class Pages:
     """Requests pages, each once, whichever of several crawlers may have it."""
 
-    def __init__(self, settings: RepSettings, fetcher: Fetcher) -> None:
+    def __init__(self, settings: RepSettings, fetcher: CrawlFetcher) -> None:
         self._settings = settings
         self._fetcher = fetcher
 

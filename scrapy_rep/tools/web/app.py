@@ -23,7 +23,7 @@ from scrapy_rep.tools.writer import ChoiceError, telling_paths, written
 
 from . import page, resources
 from .annotated import fixed
-from .fetch import Fetched, Fetcher, robots_url
+from .fetch import Fetched, WebFetcher, robots_url
 from .guard import Guard, refusal, refusal_for
 from .question import (
     CheckQuestion,
@@ -48,7 +48,7 @@ _EXPORTS: Final = {
 }
 
 
-def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
+def application(limits: Limits, fetcher: WebFetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
     """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
     checker = _Checker(limits, fetcher, size)
     routes = [
@@ -71,7 +71,7 @@ def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", si
 class _Checker:
     """The endpoints."""
 
-    def __init__(self, limits: Limits, fetcher: Fetcher, size: int) -> None:
+    def __init__(self, limits: Limits, fetcher: WebFetcher, size: int) -> None:
         self._limits = limits
         self._fetcher = fetcher
         self._size = size

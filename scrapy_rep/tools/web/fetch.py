@@ -67,7 +67,7 @@ def page_url(site: str) -> str:
     return url
 
 
-class Fetcher:
+class WebFetcher:
     """Fetches within the *limits*, with this *user_agent*; *resolver* and *tls* are for tests."""
 
     def __init__(

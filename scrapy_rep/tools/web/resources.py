@@ -22,7 +22,7 @@ from scrapy_rep.tools.resources import (
     resources_of,
 )
 
-from .fetch import Fetched, Fetcher
+from .fetch import Fetched, WebFetcher
 from .network import FetchError
 from .page import render
 from .question import CheckQuestion, PageQuestion
@@ -36,8 +36,8 @@ _LEAST_TIME: Final = 0.25
 """Seconds: with less left, no further host is asked."""
 
 
-async def report_on(question: PageQuestion, limits: Limits, fetcher: Fetcher, run: Run, size: int) -> Report:
-    """Answer *question*; *size* octets of a robots.txt are parsed. Raises what `Fetcher` and *run* do."""
+async def report_on(question: PageQuestion, limits: Limits, fetcher: WebFetcher, run: Run, size: int) -> Report:
+    """Answer *question*; *size* octets of a robots.txt are parsed. Raises what `WebFetcher` and *run* do."""
     asker = _Asker(question, limits, fetcher, run, size)
     return await check(question.url, question.agent, asker, limits.urls, limits.resource_hosts)
 
@@ -48,7 +48,7 @@ class _Asker:
     A host is counted once, however often it is asked: for its robots.txt, and for the page.
     """
 
-    def __init__(self, question: PageQuestion, limits: Limits, fetcher: Fetcher, run: Run, size: int) -> None:
+    def __init__(self, question: PageQuestion, limits: Limits, fetcher: WebFetcher, run: Run, size: int) -> None:
         self._question = question
         self._limits = limits
         self._fetcher = fetcher

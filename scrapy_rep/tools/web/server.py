@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .app import application
-from .fetch import Fetcher
+from .fetch import WebFetcher
 from .visitors import LOCAL, PUBLIC
 
 _MOST_HEAD: Final = 16_384
@@ -40,7 +40,7 @@ def serve(arguments: Namespace, size: int, out: IO[str]) -> None:
     logging.getLogger("asyncio").addFilter(_is_news)
     with suppress(AttributeError, OSError, TypeError):  # another system's C library
         ctypes.CDLL(None).mallopt(*_LARGE_BLOCKS)
-    app = application(limits, Fetcher(limits, arguments.user_agent), host=arguments.host, size=size)
+    app = application(limits, WebFetcher(limits, arguments.user_agent), host=arguments.host, size=size)
     config = config_of(app, arguments.trust_proxy)
     with listening_at(arguments.host, arguments.port) as listening, suppress(KeyboardInterrupt):
         _Server(config, out).run(sockets=[listening])

@@ -19,7 +19,7 @@ from anyio import fail_after, move_on_after
 
 from scrapy_rep.protocol import Access
 from scrapy_rep.tools.web import fetch, network
-from scrapy_rep.tools.web.fetch import Fetched, Fetcher, robots_url
+from scrapy_rep.tools.web.fetch import Fetched, WebFetcher, robots_url
 from scrapy_rep.tools.web.network import FetchError, Resolver, is_public, resolve
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC, Limits, TooManyError
 from tests.support.in_process import run
@@ -36,7 +36,7 @@ def fetched(
     """The steps and the result."""
 
     async def work() -> list[str | Fetched]:
-        return [step async for step in Fetcher(limits, "Test/1", resolver=resolver, tls=tls).fetch(url)]
+        return [step async for step in WebFetcher(limits, "Test/1", resolver=resolver, tls=tls).fetch(url)]
 
     *steps, result = run(work())
     assert isinstance(result, Fetched)
@@ -349,7 +349,7 @@ def test_a_name_that_resolves_differently_the_next_time_gains_nothing(monkeypatc
 
 def outcomes(port: str, hosts: Sequence[str], resolver: Resolver) -> list[str]:
     """The last line of a fetch from each of *hosts*, one after the other, with one fetcher for strangers."""
-    fetcher = Fetcher(replace(PUBLIC, fetch_interval=1_000.0), "Test/1", resolver=resolver)
+    fetcher = WebFetcher(replace(PUBLIC, fetch_interval=1_000.0), "Test/1", resolver=resolver)
 
     async def outcome(host: str) -> str:
         try:
