@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from scrapy_rep.settings import RepSettings
 
     from .crawl_policy import CrawlPolicy, Judgement
-    from .fetching import CrawlFetcher, Fetched
+    from .fetching import CrawlFetcher, FetchedRobots
 
 main = main_of("explain")
 
@@ -249,7 +249,7 @@ async def _rules_of(
     origins = dict.fromkeys(filter(None, map(_origin, urls)))
     rules = {origin: known[origin] for origin in origins if origin in known}
 
-    def keep(fetched: Fetched) -> None:
+    def keep(fetched: FetchedRobots) -> None:
         fetched = replace(fetched, held=fetcher.seconds_held(fetched.origin))
         by_crawler = [
             CrawlerRules(fetched.robotstxt, tokens, by_profile=printer.by_profile, fetched=fetched)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy_rep.tools.profiles import Reading
 
     from .crawl_policy import Applied, CrawlPolicy
-    from .fetching import Fetched
+    from .fetching import FetchedRobots
 
 _SITEMAPS_SHOWN: Final = 5
 _LABEL_WIDTH: Final = 13
@@ -123,7 +123,7 @@ def _sections(
     yield "sitemaps", [*map(shown, sitemaps[:_SITEMAPS_SHOWN]), *([f"and {more:,} more"] if more > 0 else [])]
 
 
-def _source(fetched: Fetched) -> list[str]:
+def _source(fetched: FetchedRobots) -> list[str]:
     """Where the robots.txt comes from, and how long it is valid."""
     entry, robots = fetched.entry, fetched.robots
     age = duration(round(clock.time() - entry.fetched_at))

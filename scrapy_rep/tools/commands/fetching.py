@@ -55,7 +55,7 @@ _MOST_OCTETS: Final = 52_428_800  # of a page
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedRobots:
     """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store.
 
     A crawl requests no page for ``held`` seconds, because of a back-off. ``has_files`` says that the files that
@@ -123,12 +123,12 @@ class CrawlFetcher:
         """Whether the crawl is ending early, after Ctrl-C."""
         return Engine(self.crawler).is_closing
 
-    async def fetch(self, origin: Origin) -> Fetched:
+    async def fetch(self, origin: Origin) -> FetchedRobots:
         """Return the robots.txt of *origin*; an unreachable origin gives an entry that says so."""
         robots = await self._extension.robots(origin.robots_url)
-        return Fetched(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
+        return FetchedRobots(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
 
-    async def fetch_each(self, origins: Iterable[Origin], found: Callable[[Fetched], object]) -> None:
+    async def fetch_each(self, origins: Iterable[Origin], found: Callable[[FetchedRobots], object]) -> None:
         """Hand the robots.txt of each of *origins* to *found* as it arrives, as `for_each` does."""
 
         async def fetch(origin: Origin) -> None:
@@ -179,18 +179,18 @@ class CrawlFetcher:
             return crawl_delay.held_for(origin.host)
         return max(self._held_until.get(origin.host, 0.0) - clock.monotonic(), 0.0)
 
-    async def with_files(self, fetched: Fetched, settings: RepSettings) -> Fetched:
+    async def with_files(self, fetched: FetchedRobots, settings: RepSettings) -> FetchedRobots:
         """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""
         paths = {TDMREP, *needed_files(settings)}
         await self._add_files(fetched, paths=paths)
         return replace(fetched, has_files=True)
 
-    async def with_licenses(self, fetched: Fetched, urls: Iterable[str]) -> Fetched:
+    async def with_licenses(self, fetched: FetchedRobots, urls: Iterable[str]) -> FetchedRobots:
         """*fetched* with the licenses at *urls* that can be read."""
         await self._add_files(fetched, licenses=urls)
         return replace(fetched, has_licenses=True)
 
-    async def _add_files(self, fetched: Fetched, **wanted: Iterable[str]) -> None:
+    async def _add_files(self, fetched: FetchedRobots, **wanted: Iterable[str]) -> None:
         robots, cause = fetched.robots, Request(fetched.origin.robots_url)
         robots.files = {**robots.files, **await self._extension.files.fetched(robots, cause, **wanted)}
 
@@ -276,6 +276,8 @@ def crawl(settings: BaseSettings, work: Callable[[CrawlFetcher], Awaitable[None]
     run_in_crawl(settings, lambda crawler: work(CrawlFetcher(crawler)))
 
 
-def fetch_each(origins: Iterable[Origin], settings: BaseSettings, found: Callable[[Fetched], object]) -> None:
+def fetch_each(
+    origins: Iterable[Origin], settings: BaseSettings, found: Callable[[FetchedRobots], object]
+) -> None:
     """Hand the robots.txt of each of *origins* to *found* as it arrives; raises what `run_in_crawl` does."""
     crawl(settings, lambda fetcher: fetcher.fetch_each(origins, found))

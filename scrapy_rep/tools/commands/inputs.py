@@ -28,7 +28,7 @@ from scrapy_rep.tools.files import ARCHIVES, binary_kind, not_plain_text, open_f
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import CrawlFetcher, Fetched
+    from .fetching import CrawlFetcher, FetchedRobots
 
 _LONGEST_LINE: Final = 65_536  # octets: more is no URL
 _BINARY: Final = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
@@ -239,7 +239,7 @@ async def _fetch_urls(
     for name in filter(is_url, names):
         by_origin.setdefault(origin_of(name), name)
 
-    def keep(fetched: Fetched) -> None:
+    def keep(fetched: FetchedRobots) -> None:
         if fetched.entry.status is None:
             problems.append(InputError(f"{fetched.origin} is unreachable: {fetched.problem}"))
         else:
@@ -257,7 +257,7 @@ def fetch_settings(settings: BaseSettings, limit: int) -> BaseSettings:
     return chosen
 
 
-def _as_given(name: str, fetched: Fetched) -> GivenFile:
+def _as_given(name: str, fetched: FetchedRobots) -> GivenFile:
     entry = fetched.entry
     robots_url = fetched.origin.robots_url
     requested = name if urlsplit(name).path.endswith("/robots.txt") else robots_url

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.policy.policy import Decision
     from scrapy_rep.crawl.robots.robots import Robots
 
-    from .fetching import CrawlFetcher, Fetched
+    from .fetching import CrawlFetcher, FetchedRobots
     from .terminal import Progress
 
 _BATCH: Final = 5_000  # URLs of a list in memory while their origins are fetched
@@ -48,7 +48,7 @@ class RequestedPace:
 class _Count:
     """What is listed of one origin; ``error`` says what could not be counted."""
 
-    fetched: Fetched
+    fetched: FetchedRobots
     requested: RequestedPace
     pages: int = 0
     disallowed: int = 0
@@ -206,7 +206,7 @@ class DelayReader:
         self._delay = settings.getfloat("DOWNLOAD_DELAY")
         self._limits = DelayLimits.of(parsed, settings)
 
-    def read(self, fetched: Fetched) -> RequestedPace:
+    def read(self, fetched: FetchedRobots) -> RequestedPace:
         """What the robots.txt asks of the crawler."""
         limits, origin = self._limits, fetched.origin
         delay = requested_delay(fetched.robots.parser, self._tokens)

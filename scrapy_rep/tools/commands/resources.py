@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.protocol import Origin
 
-    from .fetching import CrawlFetcher, Fetched
+    from .fetching import CrawlFetcher, FetchedRobots
 
 _STYLES: Final = {True: "good", False: "bad", None: "strong"}
 
@@ -90,7 +90,7 @@ class PageAsker:
         """Return what the robots.txt of each origin says about its URLs."""
         answers: dict[str, Answer] = {}
 
-        def keep(fetched: Fetched) -> None:
+        def keep(fetched: FetchedRobots) -> None:
             rules = CrawlerRules(fetched.robotstxt, (self._agent,), by_profile=True, fetched=fetched)
             for url in by_origin[fetched.origin]:
                 answers[url] = Answer.of(rules.verdict(url), rules.problem)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import RobotsTxt, Verdict
     from scrapy_rep.settings import RepSettings
 
-    from .fetching import CrawlFetcher, Fetched, FetchedPage
+    from .fetching import CrawlFetcher, FetchedPage, FetchedRobots
 
 _DISALLOWED: Final = "not requested: robots.txt disallows it"
 
@@ -118,7 +118,7 @@ class CrawlerRules:
         *,
         by_profile: bool = False,
         file: str = "",
-        fetched: Fetched | None = None,
+        fetched: FetchedRobots | None = None,
     ) -> None:
         """Use the first of *tokens* that has a group, or else the last; *by_profile* as its owner documents."""
         self.robotstxt = robotstxt

@@ -52,7 +52,7 @@ from .terminal import print_error
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetched
+    from .fetching import FetchedRobots
 
 _FOLDER: Final = "robots-survey"
 _WORTH_PROCESSES: Final = 200  # files or captures
@@ -173,7 +173,7 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
     return survey.run(out, fetch_all)
 
 
-def _captured(fetched: Fetched, to: SurveyFolder) -> tuple[Capture, str | None]:
+def _captured(fetched: FetchedRobots, to: SurveyFolder) -> tuple[Capture, str | None]:
     """What was fetched, and where its body is saved in the folder *to*."""
     entry, access = fetched.entry, fetched.robots.access
     is_there = access is Access.SUCCESSFUL

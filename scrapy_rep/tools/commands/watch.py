@@ -44,7 +44,7 @@ from .terminal import Pace, Progress, paint, print_error
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetched
+    from .fetching import FetchedRobots
 
 _AGENTS: Final = ("*", "Googlebot", *COMMON_AI_CRAWLERS)
 
@@ -144,7 +144,7 @@ class _WatchRun:
 
         limit, pace, expected = self._watch.limit, Pace(), len(sites)
 
-        def keep(fetched: Fetched) -> None:
+        def keep(fetched: FetchedRobots) -> None:
             copies.add_fetched(str(fetched.origin), _copy(fetched, limit))
             self._sites += 1
             if self._is_watched:
@@ -214,7 +214,7 @@ class _WatchRun:
         }
 
 
-def _copy(fetched: Fetched, limit: int) -> Copy:
+def _copy(fetched: FetchedRobots, limit: int) -> Copy:
     entry, access = fetched.entry, fetched.robots.access
     is_there = access is Access.SUCCESSFUL
     problem = fetched.problem if access is Access.UNREACHABLE else ""

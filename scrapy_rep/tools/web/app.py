@@ -23,7 +23,7 @@ from scrapy_rep.tools.writer import ChoiceError, telling_paths, written
 
 from . import page, resources
 from .annotated import fixed
-from .fetch import Fetched, WebFetcher, robots_url
+from .fetch import FetchedFile, WebFetcher, robots_url
 from .guard import Guard, refusal, refusal_for
 from .question import (
     CheckQuestion,
@@ -148,7 +148,7 @@ class _Checker:
     async def _fetched(self, form: Form) -> CheckQuestion:
         """The question of *form* about the robots.txt of its site."""
         async with aclosing(self._fetch(form.site)) as steps:
-            (found,) = [step async for step in steps if isinstance(step, Fetched)]
+            (found,) = [step async for step in steps if isinstance(step, FetchedFile)]
         return replace(
             form.question,
             robots=found.body,
@@ -158,7 +158,7 @@ class _Checker:
             found=found.access,
         )
 
-    def _fetch(self, site: str) -> AsyncGenerator[str | Fetched]:
+    def _fetch(self, site: str) -> AsyncGenerator[str | FetchedFile]:
         if not site or len(site) > self._limits.url_characters:
             raise QuestionError("site: write a host such as example.com, or the address of a page")
         return self._fetcher.fetch(robots_url(site))
@@ -203,7 +203,7 @@ async def _json_of(request: Request) -> Any:
         raise QuestionError("the body of the request is not JSON") from None
 
 
-async def _lines(steps: AsyncGenerator[str | Fetched]) -> AsyncIterator[str]:
+async def _lines(steps: AsyncGenerator[str | FetchedFile]) -> AsyncIterator[str]:
     """*steps* as JSON, a line each; the last one is the result, or the error."""
     try:
         async with aclosing(steps):
@@ -213,7 +213,7 @@ async def _lines(steps: AsyncGenerator[str | Fetched]) -> AsyncIterator[str]:
         yield json.dumps({"error": str(problem)}) + "\n"
 
 
-def _step_facts(step: str | Fetched) -> dict[str, Any]:
+def _step_facts(step: str | FetchedFile) -> dict[str, Any]:
     """A step of a fetch as data for JSON: a message, or the result, whose octets are in Base64."""
     if isinstance(step, str):
         return {"step": step}

@@ -36,7 +36,7 @@ _HOSTS_OF_ADDRESS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedFile:
     """A robots.txt: ``url`` was requested, ``hops`` are its redirects, ``status`` is that of the last response.
 
     ``body`` is empty unless ``access`` is successful: the page of an error has no rules.
@@ -85,7 +85,7 @@ class WebFetcher:
         self._hosts = Hosts(limits.fetch_interval)
         self._addresses = Hosts(limits.fetch_interval / _HOSTS_OF_ADDRESS)
 
-    def fetch(self, url: str) -> AsyncGenerator[str | Fetched]:
+    def fetch(self, url: str) -> AsyncGenerator[str | FetchedFile]:
         """Fetch the robots.txt at *url*: yield a line of text for each step, and at the end the result.
 
         Raises `TooManyError` at once if its host was asked a moment ago. The generator raises it for the host of a
@@ -99,10 +99,10 @@ class WebFetcher:
         """The network of a question of which nothing has been fetched."""
         return Network(self._resolve, self._addresses, public_only=self._limits.is_public)
 
-    async def robots(self, url: str, network: Network, seconds: float) -> Fetched:
+    async def robots(self, url: str, network: Network, seconds: float) -> FetchedFile:
         """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
         async with aclosing(self._steps(url, network, seconds)) as steps:
-            (found,) = [step async for step in steps if isinstance(step, Fetched)]
+            (found,) = [step async for step in steps if isinstance(step, FetchedFile)]
         return found
 
     async def page(self, url: str, network: Network, seconds: float) -> PageResponse:
@@ -121,7 +121,7 @@ class WebFetcher:
             raise FetchError(f"{shown(url)}: {problem}")
         return body[:limit]
 
-    async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | Fetched]:
+    async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | FetchedFile]:
         hops: list[str] = []
         until = current_time() + seconds
         while True:
@@ -135,13 +135,13 @@ class WebFetcher:
                 if reading.warning:
                     yield reading.warning
                 body = reading.body[: self._limits.robots_octets] if reading.access is Access.SUCCESSFUL else b""
-                yield Fetched(url, tuple(hops), response.status, reading.access, body)
+                yield FetchedFile(url, tuple(hops), response.status, reading.access, body)
                 return
             yield f"status {response.status}: redirected to {shown(location)}"
             if len(hops) == MAX_HOPS or not Origin.from_url(url).may_lead_to(location):
                 why = "more than five redirects" if len(hops) == MAX_HOPS else "a redirect that is not followed"
                 yield f"{why}: as if there were no robots.txt"
-                yield Fetched(url, tuple(hops), response.status, Access.UNAVAILABLE, b"")
+                yield FetchedFile(url, tuple(hops), response.status, Access.UNAVAILABLE, b"")
                 return
             hops.append(location)
 

@@ -22,7 +22,7 @@ from scrapy_rep.tools.resources import (
     resources_of,
 )
 
-from .fetch import Fetched, WebFetcher
+from .fetch import FetchedFile, WebFetcher
 from .network import FetchError
 from .page import render
 from .question import CheckQuestion, PageQuestion
@@ -56,7 +56,9 @@ class _Asker:
         self._size = size
         self._network = fetcher.network()
         self._until = current_time() + limits.fetch_time
-        self._of_page: tuple[Origin, Fetched] | None = None  # kept, since the page loads from its own host, too
+        self._of_page: tuple[Origin, FetchedFile] | None = (
+            None  # kept, since the page loads from its own host, too
+        )
         self._is_found = False
 
     def _seconds(self) -> float:
@@ -102,7 +104,7 @@ class _Asker:
             cut = cut or cut_after(len(page.body))
         return Found(tuple(Resource(address, LoadedAs(kind)) for address, kind in resources), cut)
 
-    async def _robots(self, origin: Origin) -> Fetched:
+    async def _robots(self, origin: Origin) -> FetchedFile:
         """The robots.txt of *origin*; that of the page is fetched once."""
         if self._of_page is not None and self._of_page[0] == origin:
             return self._of_page[1]
@@ -112,7 +114,7 @@ class _Asker:
             self._of_page = origin, fetched
         return fetched
 
-    async def _answers(self, fetched: Fetched, urls: Sequence[str], agent: str) -> list[Answer]:
+    async def _answers(self, fetched: FetchedFile, urls: Sequence[str], agent: str) -> list[Answer]:
         question = CheckQuestion(
             fetched.body,
             tuple(urls),

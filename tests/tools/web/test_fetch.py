@@ -19,7 +19,7 @@ from anyio import fail_after, move_on_after
 
 from scrapy_rep.protocol import Access
 from scrapy_rep.tools.web import fetch, network
-from scrapy_rep.tools.web.fetch import Fetched, WebFetcher, robots_url
+from scrapy_rep.tools.web.fetch import FetchedFile, WebFetcher, robots_url
 from scrapy_rep.tools.web.network import FetchError, Resolver, is_public, resolve
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC, Limits, TooManyError
 from tests.support.in_process import run
@@ -32,14 +32,14 @@ HASTY = replace(LOCAL, fetch_time=0.3)
 
 def fetched(
     url: str, limits: Limits = LOCAL, resolver: Resolver = resolve, tls: ssl.SSLContext | None = None
-) -> tuple[list[str], Fetched]:
+) -> tuple[list[str], FetchedFile]:
     """The steps and the result."""
 
-    async def work() -> list[str | Fetched]:
+    async def work() -> list[str | FetchedFile]:
         return [step async for step in WebFetcher(limits, "Test/1", resolver=resolver, tls=tls).fetch(url)]
 
     *steps, result = run(work())
-    assert isinstance(result, Fetched)
+    assert isinstance(result, FetchedFile)
     return [str(step) for step in steps], result
 
 
