@@ -13,7 +13,7 @@ from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK
 from scrapy_rep.protocol import Access, Origin, parse
 from scrapy_rep.tools.commands.fetching import FetchedRobots, fetch_each
 from scrapy_rep.tools.web.fetch import FetchedFile, WebFetcher
-from scrapy_rep.tools.web.network import FetchError
+from scrapy_rep.tools.web.network import NotFetchedError
 from scrapy_rep.tools.web.visitors import LOCAL
 from tests.support.answers import ALLOWED, CASES, FORBIDDEN, HTML, RULES, UNREACHABLE, gz, half
 from tests.support.command_here import crawls_here
@@ -97,7 +97,7 @@ async def _checked(origin: str) -> str:
             async for step in WebFetcher(LOCAL, "T/1").fetch(f"{origin}/robots.txt")
             if isinstance(step, FetchedFile)
         ]
-    except FetchError:
+    except NotFetchedError:
         return UNREACHABLE
     if found.access is Access.UNREACHABLE:
         return UNREACHABLE

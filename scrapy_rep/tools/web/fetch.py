@@ -23,7 +23,7 @@ from scrapy_rep.protocol.access import TRUNCATED, Answer, Reading, body_of, head
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
 
-from .network import FetchError, Network, Resolver, resolve
+from .network import Network, NotFetchedError, Resolver, resolve
 from .visitors import Hosts, Limits
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -50,20 +50,20 @@ class FetchedFile:
 
 
 def robots_url(site: str) -> str:
-    """The URL of the robots.txt of *site*: a host, or any URL of it. Raises `FetchError`."""
+    """The URL of the robots.txt of *site*: a host, or any URL of it. Raises `NotFetchedError`."""
     return Origin.from_url(page_url(site)).robots_url
 
 
 def page_url(site: str) -> str:
-    """The URL of *site*, which may be a bare host. Raises `FetchError`."""
+    """The URL of *site*, which may be a bare host. Raises `NotFetchedError`."""
     url = site.strip()
     try:
         url = safe_url_string(url if "://" in url else f"https://{url}")
         origin = Origin.from_url(url)
     except ValueError as error:
-        raise FetchError(f"{shown(site)}: {error}") from None
+        raise NotFetchedError(f"{shown(site)}: {error}") from None
     if origin.scheme not in _DEFAULT_PORTS:
-        raise FetchError(f"{shown(site)}: write an address that starts with https:// or http://")
+        raise NotFetchedError(f"{shown(site)}: write an address that starts with https:// or http://")
     return url
 
 
@@ -89,7 +89,7 @@ class WebFetcher:
         """Fetch the robots.txt at *url*: yield a line of text for each step, and at the end the result.
 
         Raises `TooManyError` at once if its host was asked a moment ago. The generator raises it for the host of a
-        redirect and for an address, and `FetchError`.
+        redirect and for an address, and `NotFetchedError`.
         """
         network = self.network()
         network.count(self._hosts, Origin.from_url(url).host)
@@ -100,13 +100,13 @@ class WebFetcher:
         return Network(self._resolve, self._addresses, public_only=self._limits.is_public)
 
     async def robots(self, url: str, network: Network, seconds: float) -> FetchedFile:
-        """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
+        """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `NotFetchedError`."""
         async with aclosing(self._steps(url, network, seconds)) as steps:
             (found,) = [step async for step in steps if isinstance(step, FetchedFile)]
         return found
 
     async def page(self, url: str, network: Network, seconds: float) -> PageResponse:
-        """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
+        """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `NotFetchedError`."""
         response = await self._ask(url, network, current_time() + seconds, seconds, _PAGE)
         location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
         return PageResponse.of(url, response.status, location, content_type, self._page_body(url, response))
@@ -118,7 +118,7 @@ class WebFetcher:
         limit = self._limits.robots_octets
         body, problem, _ = body_of(response, limit, decoders())
         if problem:
-            raise FetchError(f"{shown(url)}: {problem}")
+            raise NotFetchedError(f"{shown(url)}: {problem}")
         return body[:limit]
 
     async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | FetchedFile]:
@@ -146,30 +146,30 @@ class WebFetcher:
             hops.append(location)
 
     def _read(self, url: str, response: Answer) -> Reading:
-        """What *response* means. Raises `FetchError` where the site is unreachable, whatever the status says."""
+        """What *response* means. Raises `NotFetchedError` for a site that is unreachable, whatever its status."""
         reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
         if reading.problem:
-            raise FetchError(f"{shown(url)} is unreachable: {reading.problem}")
+            raise NotFetchedError(f"{shown(url)} is unreachable: {reading.problem}")
         return reading
 
     async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> Answer:
-        """Make one request *until* then, with all failures as `FetchError`."""
+        """Make one request *until* then, with all failures as `NotFetchedError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
         network.count(self._hosts, origin.host)
         if self._limits.is_public and origin.port != _DEFAULT_PORTS[origin.scheme]:
-            raise FetchError(f"{where}: only the default ports of http and https are asked")
+            raise NotFetchedError(f"{where}: only the default ports of http and https are asked")
         try:
             with fail_after(max(until - current_time(), 0)):
                 return await self._exchange(url, origin, network, accept)
         except TimeoutError:
-            raise FetchError(f"{where} did not finish within {seconds:.2g} s") from None
+            raise NotFetchedError(f"{where} did not finish within {seconds:.2g} s") from None
         except httpcore.LocalProtocolError:
-            raise FetchError(f"{shown(url)} cannot be requested") from None
+            raise NotFetchedError(f"{shown(url)} cannot be requested") from None
         except httpcore.RemoteProtocolError as error:
-            raise FetchError(f"{where} does not speak HTTP as it should: {shown(str(error))}") from None
+            raise NotFetchedError(f"{where} does not speak HTTP as it should: {shown(str(error))}") from None
         except (httpcore.NetworkError, httpcore.TimeoutException, OSError, UnicodeError) as error:
-            raise FetchError(f"{where}{_described(error)}") from None
+            raise NotFetchedError(f"{where}{_described(error)}") from None
         finally:
             await network.disconnect()
 

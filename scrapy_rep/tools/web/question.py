@@ -279,7 +279,7 @@ def page_in(data: object) -> PageQuestion:
 
 
 def checked_page(asked: PageQuestion, limits: Limits) -> PageQuestion:
-    """Return the question with a complete URL and a product token. Raises `QuestionError` and `FetchError`."""
+    """Complete the URL and the product token. Raises `QuestionError` and `NotFetchedError`."""
     if not asked.url or len(asked.url) > limits.url_characters:
         raise QuestionError("page: write its address, such as https://example.com/")
     if len(asked.agent) > limits.agent_characters:

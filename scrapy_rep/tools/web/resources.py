@@ -23,7 +23,7 @@ from scrapy_rep.tools.resources import (
 )
 
 from .fetch import FetchedFile, WebFetcher
-from .network import FetchError
+from .network import NotFetchedError
 from .page import render
 from .question import CheckQuestion, PageQuestion
 from .verdicts import judge
@@ -62,10 +62,10 @@ class _Asker:
         self._is_found = False
 
     def _seconds(self) -> float:
-        """Half of the time that is left: a host that is slow leaves some for the others. Raises `FetchError`."""
+        """Half of the time that is left: a slow host leaves some for the others. Raises `NotFetchedError`."""
         seconds = (self._until - current_time()) / 2
         if seconds < _LEAST_TIME:
-            raise FetchError("there was no time left to ask")
+            raise NotFetchedError("there was no time left to ask")
         return seconds
 
     async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
@@ -74,7 +74,7 @@ class _Asker:
         for origin, urls in by_origin.items():
             try:
                 found = await self._answers(await self._robots(origin), urls, self._question.agent)
-            except FetchError as error:
+            except NotFetchedError as error:
                 found = [Answer(None, reason=Reason.UNREACHABLE.value, problem=str(error))] * len(urls)
             except TooManyError as error:
                 if not self._is_found:
@@ -92,7 +92,7 @@ class _Asker:
             return PageResponse(problem=f"robots.txt disallows it to {token}, which asks here ({own.where})")
         try:
             return await self._fetcher.page(url, self._network, self._seconds())
-        except FetchError as error:
+        except NotFetchedError as error:
             return PageResponse(problem=str(error))
 
     async def find(self, page: PageResponse, url: str) -> Found:

@@ -20,7 +20,7 @@ from anyio import fail_after, move_on_after
 from scrapy_rep.protocol import Access
 from scrapy_rep.tools.web import fetch, network
 from scrapy_rep.tools.web.fetch import FetchedFile, WebFetcher, robots_url
-from scrapy_rep.tools.web.network import FetchError, Resolver, is_public, resolve
+from scrapy_rep.tools.web.network import NotFetchedError, Resolver, is_public, resolve
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC, Limits, TooManyError
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
@@ -44,7 +44,7 @@ def fetched(
 
 
 def problem(url: str, limits: Limits = LOCAL, resolver: Resolver = resolve) -> str:
-    with pytest.raises(FetchError) as raised:
+    with pytest.raises(NotFetchedError) as raised:
         fetched(url, limits, resolver)
     return str(raised.value)
 
@@ -76,7 +76,7 @@ def test_a_site_is_a_host_or_any_of_its_urls(site: str, url: str) -> None:
 
 @pytest.mark.parametrize("site", ["ftp://example.com", "file:///etc/passwd", "https://", "http://[::1", "a:b:c"])
 def test_what_is_no_site_is_refused(site: str) -> None:
-    with pytest.raises(FetchError):
+    with pytest.raises(NotFetchedError):
         robots_url(site)
 
 
