@@ -21,7 +21,7 @@ SAMPLE_HOST: Final = "https://host.invalid"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedVerdict:
     """A ``url`` that one of two readings allows to the crawler ``agent``, and the other does not."""
 
     url: str
@@ -49,12 +49,12 @@ class Difference:
             (agent, parse(old, old_dialect, limit=limit), parse(new, new_dialect, limit=limit)) for agent in agents
         ]
 
-    def changes(self, url: str) -> Iterator[Change]:
+    def changes(self, url: str) -> Iterator[ChangedVerdict]:
         """Yield a change for each crawler whose verdict on *url* differs."""
         for agent, old, new in self._files:
             before, after = old.verdict(agent, url), new.verdict(agent, url)
             if before.allowed is not after.allowed:
-                yield Change(url, agent, before, after)
+                yield ChangedVerdict(url, agent, before, after)
 
     def sample_paths(self) -> tuple[list[str], int]:
         """Return paths where the verdicts may differ, and how many there are in all.

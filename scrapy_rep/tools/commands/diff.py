@@ -25,7 +25,7 @@ from scrapy_rep.protocol import DIALECTS, Access, Dialect, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import verdict_facts, verdict_text
-from scrapy_rep.tools.difference import Change, Difference
+from scrapy_rep.tools.difference import ChangedVerdict, Difference
 
 from . import FOUND, OK
 from .inputs import (
@@ -219,14 +219,14 @@ class _Printer:
             return f"differ: {self._disallowed:,} allowed by {old} alone, {self._allowed:,} by {new} alone"
         return f"change: {self._disallowed:,} newly disallowed, {self._allowed:,} newly allowed"
 
-    def _text(self, change: Change) -> str:
+    def _text(self, change: ChangedVerdict) -> str:
         out = self._out
         names = [f"{name}: " if self._has_two else "" for name in self._dialects]
         old = paint(f"- {names[0]}{verdict_text(change.old)}", "faint", out)
         new = paint(f"+ {names[1]}{verdict_text(change.new)}", "good" if change.new.allowed else "bad", out)
         return f"{shown(change.url)}  ({change.agent})\n    {old}\n    {new}\n"
 
-    def _json(self, change: Change) -> str:
+    def _json(self, change: ChangedVerdict) -> str:
         old, new = (
             {"dialect": name, **verdict_facts(verdict)}
             for name, verdict in zip(self._dialects, (change.old, change.new), strict=True)

@@ -16,7 +16,7 @@ from scrapy_rep.tools.lint import Severity
 from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Mark, SourceLine, Tag
 
 from . import comparison as what
-from .comparison import Change, Comparison, SiteChange, added_findings, treatments
+from .comparison import Comparison, SiteChange, SurveyChange, added_findings, treatments
 from .joined import Survey
 from .sites import NO_ROOM, finding_kind, line_texts, when_fetched
 
@@ -139,13 +139,13 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= len(left) else f"the common AI crawlers but {', '.join(left)}"
 
 
-def _change_marks(change: Change) -> Iterator[Mark]:
+def _change_marks(change: SurveyChange) -> Iterator[Mark]:
     yield COLOURS[change.what], change.what, []
     yield from (("red", f"newly closes everything to {name}", []) for name in change.shut_out)
     yield from (("green", f"no longer closes everything to {name}", []) for name in change.let_in)
 
 
-def _step_marks(change: Change, old: Row | None, new: Row | None) -> Iterator[Mark]:
+def _step_marks(change: SurveyChange, old: Row | None, new: Row | None) -> Iterator[Mark]:
     """What changed between two surveys, as far as it is about crawlers and signals."""
     yield from _change_marks(change)
     if not (old and new and old.has_file and new.has_file):

@@ -43,7 +43,7 @@ _UNKNOWN: Final = (CANNOT_BE_READ, REDIRECTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SurveyChange:
     """What happened to a site between two surveys.
 
     ``shut_out`` are the crawlers to which everything is newly closed, ``let_in`` those to which it is no longer; a
@@ -64,8 +64,8 @@ class SiteChange:
     """
 
     rows: Sequence[Row | None]
-    overall: Change
-    steps: Sequence[Change | None]
+    overall: SurveyChange
+    steps: Sequence[SurveyChange | None]
 
     @property
     def old(self) -> Row | None:
@@ -117,7 +117,7 @@ class Changes:
         self.shut_out: Counter[str] = Counter()
         self.let_in: Counter[str] = Counter()
 
-    def add(self, old: Row | None, new: Row | None, change: Change | None) -> None:
+    def add(self, old: Row | None, new: Row | None, change: SurveyChange | None) -> None:
         """Count a site with its rows, and its *change*, if any."""
         self.sites[IN_ANY] += 1
         self.sites[IN_BOTH] += bool(old and new)
@@ -187,7 +187,7 @@ def _site_change(rows: Sequence[Row | None]) -> SiteChange | None:
     steps = [_change(old, new) for old, new in pairwise(rows)]
     if not any(steps):
         return None
-    return SiteChange(rows, _change(rows[0], rows[-1]) or Change(_in_between(rows)), steps)
+    return SiteChange(rows, _change(rows[0], rows[-1]) or SurveyChange(_in_between(rows)), steps)
 
 
 def _in_between(rows: Sequence[Row | None]) -> str:
@@ -198,19 +198,19 @@ def _in_between(rows: Sequence[Row | None]) -> str:
     return CHANGED_BACK if any(_change(*pair) for pair in pairwise(surveyed)) else MISSING_IN_BETWEEN
 
 
-def _change(old: Row | None, new: Row | None) -> Change | None:
+def _change(old: Row | None, new: Row | None) -> SurveyChange | None:
     if old is None or new is None:
-        return None if old is new else Change(GONE if old else APPEARED)
+        return None if old is new else SurveyChange(GONE if old else APPEARED)
     what = _what(old, new)
     if not what:
         return None
     if old.kind in _UNKNOWN or new.kind in _UNKNOWN:
-        return Change(what)
+        return SurveyChange(what)
     was, now = _closed(old), _closed(new)
     names = [*dict.fromkeys([*treatments(new), *treatments(old), EVERYONE_ELSE])]
     shut_out = [name for name in names if _is_in(name, now) and not _is_in(name, was)]
     let_in = [name for name in names if _is_in(name, was) and not _is_in(name, now)]
-    return Change(what, shut_out, let_in)
+    return SurveyChange(what, shut_out, let_in)
 
 
 def _what(old: Row, new: Row) -> str:
