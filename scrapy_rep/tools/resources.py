@@ -233,7 +233,7 @@ def _absolute(base: str, address: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResourceVerdict:
     """What robots.txt says about a URL: ``allowed`` is None where that is unknown, and ``problem`` says why."""
 
     allowed: bool | None
@@ -243,7 +243,7 @@ class Answer:
     problem: str = ""
 
     @classmethod
-    def of(cls, verdict: Verdict, problem: str = "") -> Answer:
+    def of(cls, verdict: Verdict, problem: str = "") -> ResourceVerdict:
         """That of *verdict*; *problem* is why the robots.txt is unreachable, if it is."""
         is_known = verdict.reason is not Reason.UNREACHABLE
         rule = rule_text(verdict.rule, _LONGEST_RULE)
@@ -284,7 +284,7 @@ class PageResponse:
 class Asker(Protocol):
     """Fetches for `check`, and knows the crawler."""
 
-    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> Mapping[str, Answer]:
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> Mapping[str, ResourceVerdict]:
         """Return what the robots.txt of each origin says about its URLs; a URL may be missing."""
 
     async def page(self, url: str) -> PageResponse:
@@ -300,7 +300,7 @@ class Checked:
 
     url: str
     kind: LoadedAs
-    answer: Answer
+    answer: ResourceVerdict
 
     def as_facts(self) -> dict[str, Any]:
         """The same as data for JSON; what is empty is None."""
@@ -440,5 +440,7 @@ async def _checked(resources: Sequence[Resource], asker: Asker, most_origins: in
         if origin in by_origin or len(by_origin) < most_origins:
             by_origin.setdefault(origin, []).append(one.url)
     answers = await asker.answers(by_origin) if by_origin else {}
-    beyond = Answer(None, reason="not asked", problem=f"at most {most_origins} hosts are asked for a robots.txt")
+    beyond = ResourceVerdict(
+        None, reason="not asked", problem=f"at most {most_origins} hosts are asked for a robots.txt"
+    )
     return [Checked(one.url, one.kind, answers.get(one.url, beyond)) for one in resources]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from scrapy_rep.protocol import Origin, parse
-from scrapy_rep.tools.resources import Answer, Found, LoadedAs, PageResponse, Report, check, resources_of
+from scrapy_rep.tools.resources import Found, LoadedAs, PageResponse, Report, ResourceVerdict, check, resources_of
 from tests.support.cost import is_linear_in_steps, is_linear_in_time
 from tests.support.in_process import run
 
@@ -205,10 +205,10 @@ class Sites:
     pages: dict[str, PageResponse]
     asked: list[str] = field(default_factory=list)
 
-    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, ResourceVerdict]:
         self.asked += map(str, by_origin)
         return {
-            url: Answer.of(parse(self.robots.get(str(origin), "").encode()).verdict("Googlebot", url))
+            url: ResourceVerdict.of(parse(self.robots.get(str(origin), "").encode()).verdict("Googlebot", url))
             for origin, urls in by_origin.items()
             for url in urls
         }

@@ -21,11 +21,11 @@ from typing import IO, TYPE_CHECKING, Final
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import (
     RENDERER,
-    Answer,
     Checked,
     Found,
     PageResponse,
     Report,
+    ResourceVerdict,
     check,
     resources_of,
 )
@@ -86,14 +86,14 @@ class PageAsker:
         self._fetcher = fetcher
         self._progress = progress
 
-    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, ResourceVerdict]:
         """Return what the robots.txt of each origin says about its URLs."""
-        answers: dict[str, Answer] = {}
+        answers: dict[str, ResourceVerdict] = {}
 
         def keep(fetched: FetchedRobots) -> None:
             rules = CrawlerRules(fetched.robotstxt, (self._agent,), by_profile=True, fetched=fetched)
             for url in by_origin[fetched.origin]:
-                answers[url] = Answer.of(rules.verdict(url), rules.problem)
+                answers[url] = ResourceVerdict.of(rules.verdict(url), rules.problem)
 
         self._show(f"fetching {number_of(len(by_origin), 'robots.txt file', 'robots.txt files')} …")
         await self._fetcher.fetch_each(by_origin, keep)

@@ -11,12 +11,12 @@ from anyio import current_time
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.resources import (
-    Answer,
     Found,
     LoadedAs,
     PageResponse,
     Report,
     Resource,
+    ResourceVerdict,
     check,
     cut_after,
     resources_of,
@@ -68,18 +68,18 @@ class _Asker:
             raise NotFetchedError("there was no time left to ask")
         return seconds
 
-    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, ResourceVerdict]:
         """Return what the robots.txt of each origin says about its URLs."""
-        answers: dict[str, Answer] = {}
+        answers: dict[str, ResourceVerdict] = {}
         for origin, urls in by_origin.items():
             try:
                 found = await self._answers(await self._robots(origin), urls, self._question.agent)
             except NotFetchedError as error:
-                found = [Answer(None, reason=Reason.UNREACHABLE.value, problem=str(error))] * len(urls)
+                found = [ResourceVerdict(None, reason=Reason.UNREACHABLE.value, problem=str(error))] * len(urls)
             except TooManyError as error:
                 if not self._is_found:
                     raise
-                found = [Answer(None, reason="not asked", problem=str(error))] * len(urls)
+                found = [ResourceVerdict(None, reason="not asked", problem=str(error))] * len(urls)
             answers.update(zip(urls, found, strict=True))
         return answers
 
@@ -114,7 +114,7 @@ class _Asker:
             self._of_page = origin, fetched
         return fetched
 
-    async def _answers(self, fetched: FetchedFile, urls: Sequence[str], agent: str) -> list[Answer]:
+    async def _answers(self, fetched: FetchedFile, urls: Sequence[str], agent: str) -> list[ResourceVerdict]:
         question = CheckQuestion(
             fetched.body,
             tuple(urls),
@@ -125,7 +125,7 @@ class _Asker:
             limit=self._size,
             visitor=self._question.visitor,
         )
-        return [Answer(*values) for values in json.loads(await self._run(answers_json, question))]
+        return [ResourceVerdict(*values) for values in json.loads(await self._run(answers_json, question))]
 
 
 def page_html(limits: Limits, asked: PageQuestion | None = None, problem: str = "") -> str:
@@ -138,7 +138,7 @@ def page_html(limits: Limits, asked: PageQuestion | None = None, problem: str = 
 
 
 def answers_json(question: CheckQuestion) -> str:
-    """The values of the `Answer` about each URL of *question*, which has one crawler."""
+    """The values of the `ResourceVerdict` about each URL of *question*, which has one crawler."""
     problem = f"its robots.txt answers with status {question.status}"
     return json.dumps(
         [
