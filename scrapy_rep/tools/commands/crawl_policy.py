@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.directives.vocabulary import Category
 
-    from .sites import Said
+    from .sites import UrlStatements
 
 _MEANINGS = {
     Mode.REPORT: "report: what robots.txt disallows is requested and reported",
@@ -165,11 +165,11 @@ class CrawlPolicy:
         """What the crawl fetches pages for (``REP_PURPOSES``)."""
         return self._settings.purposes
 
-    def consequences(self, url: str, said: Said) -> list[str]:
+    def consequences(self, url: str, said: UrlStatements) -> list[str]:
         """What a crawl does because of what is *said* about *url*, which robots.txt allows; empty for nothing."""
         return [*self._by_signals(url, said), *self._by_directives(said)]
 
-    def _by_signals(self, url: str, said: Said) -> Iterator[str]:
+    def _by_signals(self, url: str, said: UrlStatements) -> Iterator[str]:
         settings = self._settings
         is_known = said.page is not None and said.page.has_effect
         silence = settings.ai_unknown if is_known else Answer.UNKNOWN  # the page may still break it
@@ -195,7 +195,7 @@ class CrawlPolicy:
         except ValueError:  # a path alone
             return Decision.forbidden(self._policy.default, Reason.AI_SIGNAL)
 
-    def _by_directives(self, said: Said) -> Iterator[str]:
+    def _by_directives(self, said: UrlStatements) -> Iterator[str]:
         page, settings = said.page, self._settings
         if page is None or not page.has_effect:
             return

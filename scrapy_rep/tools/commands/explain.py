@@ -41,7 +41,7 @@ from .inputs import (
     read_lines,
     with_scheme,
 )
-from .sites import NOTHING, CrawlerRules, Pages, Said, add_licenses, licenses_beside, said_by_site
+from .sites import NOTHING, CrawlerRules, Pages, UrlStatements, add_licenses, licenses_beside, said_by_site
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class _Printer:
         for each in rules:
             self.print(url, each, said_by_site(url, each) if self.is_full else NOTHING, plan)
 
-    def print(self, url: str, rules: CrawlerRules, said: Said, plan: Judgement | None = None) -> None:
+    def print(self, url: str, rules: CrawlerRules, said: UrlStatements, plan: Judgement | None = None) -> None:
         """Print the answer about *url* for one crawler, what else is *said*, and first the *plan* of a crawl."""
         passes = plan.passes if plan else rules.verdict(url).allowed
         if self._is_terminal:
@@ -148,7 +148,7 @@ class _Printer:
         if not self._is_terminal and not (self._allowed + self._disallowed) % _PROGRESS_EVERY:
             self._progress.show(f"{self._allowed:,} URLs allowed, {self._disallowed:,} disallowed")
 
-    def _answer(self, url: str, rules: CrawlerRules, said: Said, plan: Judgement | None) -> str:
+    def _answer(self, url: str, rules: CrawlerRules, said: UrlStatements, plan: Judgement | None) -> str:
         if self._as_json:
             facts = as_facts(url, rules, self._policy, said, full=self.is_full)
             return json.dumps(facts | ({"requested": plan.passes, "why": plan.why} if plan else {}))

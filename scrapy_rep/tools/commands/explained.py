@@ -26,7 +26,7 @@ from scrapy_rep.tools.answers import (
 from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.explanation import Explanation
 
-from .sites import NOTHING, CrawlerRules, Said
+from .sites import NOTHING, CrawlerRules, UrlStatements
 from .terminal import paint
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def as_line(url: str, verdict: Verdict, applied: Applied | None, out: IO[str]) -
     return f"{_painted(verdict, out, 10)}  {reason:<11}  {shown(url)}{rule}{applied.as_note() if applied else ''}"
 
 
-def as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy | None, out: IO[str], said: Said = NOTHING) -> str:
+def as_text(
+    url: str, rules: CrawlerRules, policy: CrawlPolicy | None, out: IO[str], said: UrlStatements = NOTHING
+) -> str:
     """Return the whole explanation, on several lines; *policy* is that of a crawl, if one applies."""
     explanation = rules.explain(url)
     applied = policy.apply(url, explanation.verdict) if policy else None
@@ -167,7 +169,7 @@ def _matches(explanation: Explanation, out: IO[str]) -> list[str]:
 
 
 def as_facts(
-    url: str, rules: CrawlerRules, policy: CrawlPolicy | None, said: Said = NOTHING, *, full: bool
+    url: str, rules: CrawlerRules, policy: CrawlPolicy | None, said: UrlStatements = NOTHING, *, full: bool
 ) -> dict[str, Any]:
     """Return the explanation as data for JSON; the verdict alone, with what else applies, when not *full*."""
     explanation = rules.explain(url) if full else Explanation(rules.verdict(url), ())

@@ -66,7 +66,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UrlStatements:
     """What a site, and the ``page`` if it was asked for, say about one URL to one crawler."""
 
     statements: Sequence[Statement] = ()
@@ -100,7 +100,7 @@ class Said:
         }
 
 
-NOTHING: Final = Said()
+NOTHING: Final = UrlStatements()
 """What is said about a URL that must not be requested."""
 
 
@@ -174,7 +174,7 @@ class CrawlerRules:
         return Explanation(self.verdict(url), ())
 
 
-def said_by_site(url: str, rules: CrawlerRules) -> Said:
+def said_by_site(url: str, rules: CrawlerRules) -> UrlStatements:
     """What the site says about *url*; nothing if it may not be requested, since it has no preferences then."""
     if not rules.verdict(url).allowed:
         return NOTHING
@@ -183,7 +183,7 @@ def said_by_site(url: str, rules: CrawlerRules) -> Said:
         statements += rules.fetched.said_by_files(rules.agent, url, rules.signals.licenses)
     elif rules.licenses:
         statements += said_by_licenses(rules.signals.licenses, rules.licenses, url)
-    return Said(statements, rules.signals.licenses)
+    return UrlStatements(statements, rules.signals.licenses)
 
 
 async def add_licenses(rules: Sequence[CrawlerRules], fetcher: CrawlFetcher) -> None:
@@ -214,7 +214,7 @@ class Pages:
         self._settings = settings
         self._fetcher = fetcher
 
-    async def said(self, url: str, rules: Sequence[CrawlerRules]) -> list[Said]:
+    async def said(self, url: str, rules: Sequence[CrawlerRules]) -> list[UrlStatements]:
         """What the site and the page at *url* say to each of the crawlers with these *rules*."""
         page = None
         if any(each.verdict(url).allowed for each in rules):
@@ -231,16 +231,16 @@ class Pages:
             for each in rules:
                 each.fetched = fetched
 
-    def _said(self, url: str, rules: CrawlerRules, page: FetchedPage | None) -> Said:
+    def _said(self, url: str, rules: CrawlerRules, page: FetchedPage | None) -> UrlStatements:
         if page is None or not rules.verdict(url).allowed:
-            return Said(page=Page(problem=_DISALLOWED))
+            return UrlStatements(page=Page(problem=_DISALLOWED))
         site = said_by_site(url, rules)
         if page.response is None:
-            return Said(site.statements, site.licenses, Page(problem=page.problem))
+            return UrlStatements(site.statements, site.licenses, Page(problem=page.problem))
         return _read(page.response, rules.tokens, site, self._settings)
 
 
-def _read(response: Response, names: Sequence[str], site: Said, settings: RepSettings) -> Said:
+def _read(response: Response, names: Sequence[str], site: UrlStatements, settings: RepSettings) -> UrlStatements:
     """What *response* says to the crawler called *names*, added to what the *site* says."""
     from scrapy_rep.extras.ai.ai_signals import signals_of  # noqa: PLC0415
     from scrapy_rep.extras.pages import reading  # noqa: PLC0415  # loads Scrapy's middlewares
@@ -250,4 +250,4 @@ def _read(response: Response, names: Sequence[str], site: Said, settings: RepSet
     is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
     location = (response.headers.get(b"Location") or b"").decode("latin-1") if is_redirect else ""
     page = Page(response.status, location, "", directives, reading.is_successful(response))
-    return Said(statements, licenses or site.licenses, page)
+    return UrlStatements(statements, licenses or site.licenses, page)

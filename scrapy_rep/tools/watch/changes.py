@@ -19,7 +19,7 @@ from scrapy_rep.tools.answers import MOST, rule_text, verdict_facts
 from scrapy_rep.tools.difference import SAMPLE_HOST
 
 from .copies import Copy
-from .said import Crawlers, Said, alike
+from .said import CrawlerInstructions, Crawlers, alike
 
 T = TypeVar("T")
 
@@ -188,7 +188,7 @@ class _Paths:
 
 
 def _differing(
-    crawlers: Iterable[Crawlers], asked: Callable[[Said], T]
+    crawlers: Iterable[Crawlers], asked: Callable[[CrawlerInstructions], T]
 ) -> Iterator[tuple[tuple[T, T], list[str]]]:
     """What the old and the new file answer where that differs, with the crawlers to which it does."""
     found: defaultdict[tuple[T, T], list[str]] = defaultdict(list)

@@ -19,7 +19,7 @@ from scrapy_rep.tools.profiles import reading
 def alike(agents: Iterable[str], old: RobotsTxt, new: RobotsTxt) -> list[Crawlers]:
     """The crawlers called *agents*, those to which both files say the same together."""
     files = _File(old), _File(new)
-    found: dict[tuple[Said, Said], list[str]] = {}
+    found: dict[tuple[CrawlerInstructions, CrawlerInstructions], list[str]] = {}
     for agent in agents:
         before, after = (file.said_to(agent) for file in files)
         found.setdefault((before, after), []).append(agent)
@@ -27,7 +27,7 @@ def alike(agents: Iterable[str], old: RobotsTxt, new: RobotsTxt) -> list[Crawler
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CrawlerInstructions:
     """What ``robotstxt`` says to a crawler, asked by ``token``; equal for crawlers to which it says the same."""
 
     robotstxt: RobotsTxt = field(compare=False)
@@ -52,9 +52,9 @@ class _File:
 
     def __init__(self, robotstxt: RobotsTxt) -> None:
         self._robotstxt = robotstxt
-        self._said: dict[tuple[bool, str, float | None], Said] = {}
+        self._said: dict[tuple[bool, str, float | None], CrawlerInstructions] = {}
 
-    def said_to(self, agent: str) -> Said:
+    def said_to(self, agent: str) -> CrawlerInstructions:
         heard = reading(self._robotstxt, agent)
         file, delay = heard.robotstxt, heard.crawl_delay
         token = heard.token if file.has_group(heard.token) else "*"
@@ -62,7 +62,7 @@ class _File:
         if key not in self._said:
             answers = uses(RobotsSignals.of(file, token).statements("/"))
             lines = array("I", (rule.line for rule in file.rules(token))).tobytes()
-            self._said[key] = Said(file, token, lines, delay, (*answers.items(),))
+            self._said[key] = CrawlerInstructions(file, token, lines, delay, (*answers.items(),))
         return self._said[key]
 
 
@@ -71,8 +71,8 @@ class Crawlers:
     """Crawlers called ``names``, and what the ``old`` and the ``new`` file say to each of them."""
 
     names: list[str]
-    old: Said
-    new: Said
+    old: CrawlerInstructions
+    new: CrawlerInstructions
 
     def sample_paths(self, samples: int) -> list[str]:
         """Paths on which the verdicts may differ: ``/``, and those made of the rules that only one file has.
