@@ -30,7 +30,7 @@ from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.bulk.lines import FORMATS, Damaged, Key, LineDecider, chunks, decompressed
 from scrapy_rep.tools.bulk.sources import SourceError, open_source
-from scrapy_rep.tools.bulk.verdicts import Held, Rules
+from scrapy_rep.tools.bulk.verdicts import BulkOptions, Held
 from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.processes import cores, map_with_state
 
@@ -104,7 +104,7 @@ def _decider(
         raise InputError(
             "--format urls prints URLs of one kind for one crawler: add --only allowed, and one --agent"
         )
-    rules = Rules(
+    rules = BulkOptions(
         tuple(crawlers),
         DIALECTS[arguments.dialect] if arguments.dialect else parsed.dialect,
         parsed.max_size,
