@@ -317,7 +317,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ResourceReport:
     """Whether the resources of a page are closed to the crawler ``agent``.
 
     ``pages`` are the page and, before it, those that redirect to it; ``problem`` says why the page was not read,
@@ -407,7 +407,7 @@ def _counted(kind: LoadedAs, number: int) -> str:
 
 async def check(
     url: str, agent: str, asker: Asker, most: int = MOST_RESOURCES, most_origins: int = MOST_ORIGINS
-) -> Report:
+) -> ResourceReport:
     """Report on the resources of the page at the absolute *url* to the crawler *agent*, for which *asker* asks.
 
     A page that is closed is not requested. At most so many resources are checked, and so many origins asked.
@@ -416,21 +416,23 @@ async def check(
     page = PageResponse(location=url)
     while page.location:
         if len(pages) > MAX_HOPS:
-            return Report(agent, tuple(pages), problem=f"it redirects more than {MAX_HOPS} times")
+            return ResourceReport(agent, tuple(pages), problem=f"it redirects more than {MAX_HOPS} times")
         if pages and not Origin.from_url(url).may_lead_to(page.location):
-            return Report(agent, tuple(pages), problem=f"it redirects to {page.location}, which is not followed")
+            return ResourceReport(
+                agent, tuple(pages), problem=f"it redirects to {page.location}, which is not followed"
+            )
         url = page.location
         (checked,) = await _checked([Resource(url, LoadedAs.PAGE)], asker, most_origins)
         pages.append(checked)
         if not checked.answer.allowed:
-            return Report(agent, tuple(pages))
+            return ResourceReport(agent, tuple(pages))
         page = await asker.page(url)
     if page.problem:
-        return Report(agent, tuple(pages), problem=page.problem)
+        return ResourceReport(agent, tuple(pages), problem=page.problem)
     found = await asker.find(page, url)
     resources = await _checked(found.resources[:most], asker, most_origins)
     resources.sort(key=lambda one: (one.answer.allowed is not False, one.answer.allowed is not None))
-    return Report(agent, tuple(pages), tuple(resources), cut=found.cut)
+    return ResourceReport(agent, tuple(pages), tuple(resources), cut=found.cut)
 
 
 async def _checked(resources: Sequence[Resource], asker: Asker, most_origins: int) -> list[Checked]:

@@ -31,7 +31,7 @@ from scrapy_rep.testing.plugin import MARKER, OPTION
 from scrapy_rep.tools.commands import FAILED, FOUND, OK, SUB_COMMANDS, module_of
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import TABLE, Config
-from scrapy_rep.tools.resources import Checked, LoadedAs, Report, ResourceVerdict
+from scrapy_rep.tools.resources import Checked, LoadedAs, ResourceReport, ResourceVerdict
 from scrapy_rep.tools.watch.copies import FORMAT
 from scrapy_rep.tools.web import page
 from scrapy_rep.tools.web import question as web_question
@@ -137,7 +137,7 @@ def _web() -> Iterator[str]:
     """What programs send to the web checker, and what they get."""
     body = json_output.BODY + b"Allow: /\nUseragnt: b\nDisallow: /\n"  # a mistake that has consequences
     asked = web_question.CheckQuestion(body, ("/private/a",), ("*", "Googlebot"))
-    resources = Report(
+    resources = ResourceReport(
         "a",
         (Checked("", LoadedAs.PAGE, ResourceVerdict(True)),),
         (Checked("", LoadedAs.IMAGE, ResourceVerdict(True)),),

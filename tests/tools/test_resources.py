@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from scrapy_rep.protocol import Origin, parse
-from scrapy_rep.tools.resources import Found, LoadedAs, PageResponse, Report, ResourceVerdict, check, resources_of
+from scrapy_rep.tools.resources import (
+    Found,
+    LoadedAs,
+    PageResponse,
+    ResourceReport,
+    ResourceVerdict,
+    check,
+    resources_of,
+)
 from tests.support.cost import is_linear_in_steps, is_linear_in_time
 from tests.support.in_process import run
 
@@ -221,7 +229,7 @@ class Sites:
         return resources_of(page.body, url)
 
 
-def report(html: str, robots: str = "", most_origins: int = 50) -> Report:
+def report(html: str, robots: str = "", most_origins: int = 50) -> ResourceReport:
     """On the page at `URL`."""
     sites = Sites({"https://example.com": robots}, {URL: PageResponse(html.encode())})
     return run(check(URL, "Googlebot", sites, most_origins=most_origins))

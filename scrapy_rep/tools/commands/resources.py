@@ -24,7 +24,7 @@ from scrapy_rep.tools.resources import (
     Checked,
     Found,
     PageResponse,
-    Report,
+    ResourceReport,
     ResourceVerdict,
     check,
     resources_of,
@@ -61,7 +61,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     """Run the command; return the exit code."""
     from .fetching import crawl, with_gate  # noqa: PLC0415  # loads Scrapy
 
-    reports: list[Report] = []
+    reports: list[ResourceReport] = []
     progress = Progress(sys.stderr)
     agent, url = token_of(arguments.agent), with_scheme(arguments.url)
     origin_of(url)
@@ -119,7 +119,7 @@ class PageAsker:
         self._progress.show(text, at_once=True)
 
 
-def _print(report: Report, out: IO[str], *, as_json: bool) -> None:
+def _print(report: ResourceReport, out: IO[str], *, as_json: bool) -> None:
     """Print *report*: the page, a line for each resource, and what that means."""
     for one in (*report.pages, *report.resources):
         line = json.dumps({"agent": report.agent, **one.as_facts()}) if as_json else _line(one, out)

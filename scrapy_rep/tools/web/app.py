@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE
-from scrapy_rep.tools.resources import Report
+from scrapy_rep.tools.resources import ResourceReport
 from scrapy_rep.tools.writer import ChoiceError, telling_paths, written
 
 from . import page, resources
@@ -188,7 +188,7 @@ class _Checker:
         octets = await self._workers.run(resources.report_json, question, report)
         return Response(octets, media_type="application/json")
 
-    async def _report(self, asked: PageQuestion, request: Request) -> tuple[PageQuestion, Report]:
+    async def _report(self, asked: PageQuestion, request: Request) -> tuple[PageQuestion, ResourceReport]:
         """The question that was *asked*, checked, and its answer."""
         question = replace(checked_page(asked, self._limits), visitor=client_of(request.scope))
         run = self._workers.run

@@ -14,8 +14,8 @@ from scrapy_rep.tools.resources import (
     Found,
     LoadedAs,
     PageResponse,
-    Report,
     Resource,
+    ResourceReport,
     ResourceVerdict,
     check,
     cut_after,
@@ -36,7 +36,9 @@ _LEAST_TIME: Final = 0.25
 """Seconds: with less left, no further host is asked."""
 
 
-async def report_on(question: PageQuestion, limits: Limits, fetcher: WebFetcher, run: Run, size: int) -> Report:
+async def report_on(
+    question: PageQuestion, limits: Limits, fetcher: WebFetcher, run: Run, size: int
+) -> ResourceReport:
     """Answer *question*; *size* octets of a robots.txt are parsed. Raises what `WebFetcher` and *run* do."""
     asker = _Asker(question, limits, fetcher, run, size)
     return await check(question.url, question.agent, asker, limits.urls, limits.resource_hosts)
@@ -156,11 +158,11 @@ def found_json(_: PageQuestion, html: bytes, url: str, content_type: str, most: 
     return json.dumps(([(one.url, one.kind.value) for one in found.resources], found.cut))
 
 
-def report_html(question: PageQuestion, report: Report, limits: Limits) -> str:
+def report_html(question: PageQuestion, report: ResourceReport, limits: Limits) -> str:
     """The page with *report*."""
     return render("resources_answer.html", asked=question, report=report, limits=limits, problem="")
 
 
-def report_json(_: PageQuestion, report: Report) -> str:
+def report_json(_: PageQuestion, report: ResourceReport) -> str:
     """*report* for programs."""
     return json.dumps(report.as_facts(), indent=1)
