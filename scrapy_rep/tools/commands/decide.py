@@ -36,7 +36,7 @@ from scrapy_rep.tools.processes import cores, map_with_state
 
 from . import FOUND, OK
 from .inputs import InputError, add_agents_and_dialect, crawlers_of, unreadable
-from .terminal import Pace, Progress, print_error
+from .terminal import Progress, Speed, print_error
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -149,7 +149,7 @@ def _decide(arguments: Namespace, start: Callable[[], LineDecider], processes: i
     Raises `InputError` and `SourceError`.
     """
     counts: Counter[Key] = Counter()
-    progress, pace = Progress(sys.stderr), Pace()
+    progress, speed = Progress(sys.stderr), Speed()
     if not arguments.summary:
         out.write(FORMATS[arguments.format].head)
     out.flush()
@@ -161,7 +161,7 @@ def _decide(arguments: Namespace, start: Callable[[], LineDecider], processes: i
                 _write(octets, out)
                 counts.update(found)
                 done = counts.total()
-                progress.show(f"{done:,} verdicts, {pace.text(done, file.tell() / size if size else None)}")
+                progress.show(f"{done:,} verdicts, {speed.text(done, file.tell() / size if size else None)}")
     progress.clear()
     return counts
 

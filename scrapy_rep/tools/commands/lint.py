@@ -39,7 +39,7 @@ from .inputs import (
     with_hint,
 )
 from .lint_output import OUTPUTS, Output, TextOutput
-from .terminal import Pace, Progress
+from .terminal import Progress, Speed
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -161,7 +161,7 @@ class _Run:
         self._is_diff = is_diff
         self._progress = progress
         self._files = self._fixed = self._expected = 0
-        self._pace = Pace()
+        self._speed = Speed()
 
     def lint_all(self, names: Sequence[str], settings: BaseSettings | None) -> None:
         """Lint what *names* name: files, then standard input, then URLs as they arrive. Raises `InputError`."""
@@ -215,7 +215,7 @@ class _Run:
         self._fixed += linted.fixed
         if self._progress:
             self._progress.show(
-                f"{number_of(self._files, 'file', 'files')} linted, {self._pace.text(self._files, self._share)}"
+                f"{number_of(self._files, 'file', 'files')} linted, {self._speed.text(self._files, self._share)}"
             )
         return None
 

@@ -19,7 +19,7 @@ from scrapy_rep.tools.survey.totals import TLD, Totals
 
 from . import FAILED, OK
 from .inputs import InputError, numbered_lines, origin_of
-from .terminal import Pace, Progress, print_error
+from .terminal import Progress, Speed, print_error
 
 _MOST_NAMED: Final = 10  # lines and files that are invalid
 
@@ -102,7 +102,7 @@ class Surveying:
         if not self._expected:
             raise InputError("nothing to survey: no site is named, and no robots.txt is in what was read")
         self.folder.open(append=self._arguments.resume, sites=self._expected)
-        self._pace = Pace()
+        self._speed = Speed()
 
     def seen(self, captures: int) -> None:
         """Show that *captures* have been looked at, to choose among them."""
@@ -116,8 +116,8 @@ class Surveying:
         self._totals.add(row)
         done = self._totals.sites - self._before
         if done % 16 == 0:
-            pace = self._pace.text(done, done / max(self._expected - self._before, 1))
-            self._progress.show(f"{self._counts()}, {pace}")
+            speed = self._speed.text(done, done / max(self._expected - self._before, 1))
+            self._progress.show(f"{self._counts()}, {speed}")
 
     def add_all(self, rows: Iterable[Row]) -> None:
         """Add each of *rows*."""

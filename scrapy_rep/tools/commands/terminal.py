@@ -73,14 +73,14 @@ class Progress:
             self._width = 0
 
 
-class Pace:
-    """How fast a command gets on since now, and how long it still takes at that pace."""
+class Speed:
+    """How fast a command gets on since now, and how long the rest takes at that speed."""
 
     def __init__(self) -> None:
         self._began = clock.monotonic()
 
     def text(self, done: int, share: float | None) -> str:
-        """The pace after *done* things; *share* is the part of the work that is done, None if that is unknown."""
+        """The speed after *done* things; *share* is the part of the work that is done, None if that is unknown."""
         seconds = max(clock.monotonic() - self._began, 0.001)
         rate = f"{done / seconds:,.0f} per second"
         return f"{rate}, {duration(seconds / share - seconds)} left" if share and share < 1 else rate

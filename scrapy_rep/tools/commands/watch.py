@@ -39,7 +39,7 @@ from scrapy_rep.tools.watch.webhook import WebhookError, post, webhook_problem
 
 from . import FOUND, OK
 from .inputs import InputError, fetch_settings, is_url, numbered_lines, origin_of, token_of
-from .terminal import Pace, Progress, paint, print_error
+from .terminal import Progress, Speed, paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -142,13 +142,13 @@ class _WatchRun:
         """Fetch the robots.txt of each of *sites* into *copies*. Raises ``KeyboardInterrupt`` if not all were."""
         from .fetching import fetch_each  # noqa: PLC0415  # loads a whole crawl, which a wrong argument does not need
 
-        limit, pace, expected = self._watch.limit, Pace(), len(sites)
+        limit, speed, expected = self._watch.limit, Speed(), len(sites)
 
         def keep(fetched: FetchedRobots) -> None:
             copies.add_fetched(str(fetched.origin), _copy(fetched, limit))
             self._sites += 1
             if self._is_watched:
-                rate = pace.text(self._sites, self._sites / expected)
+                rate = speed.text(self._sites, self._sites / expected)
                 self._progress.show(f"{self._sites:,} of {expected:,} sites fetched, {rate}")
 
         try:
