@@ -40,7 +40,7 @@ _LONGEST_RULE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MatchingRule:
     """A rule that matches a URL; among those of a URL the strongest comes first."""
 
     line: int
@@ -62,7 +62,7 @@ class UrlVerdict:
     line: int
     rule: str
     reason: str
-    matches: tuple[Match, ...] | None
+    matches: tuple[MatchingRule, ...] | None
     is_elsewhere: bool
 
 
@@ -191,7 +191,9 @@ def _verdict(
     else:
         verdict = Verdict(False, None, Reason.UNREACHABLE)
     found = explainer.explain(url).matches[:_MOST_MATCHES] if explainer else ()
-    matches = tuple(Match(match.rule.line, rule_text(match.rule, _LONGEST_RULE), match.length) for match in found)
+    matches = tuple(
+        MatchingRule(match.rule.line, rule_text(match.rule, _LONGEST_RULE), match.length) for match in found
+    )
     return UrlVerdict(
         url,
         as_read.agent,

@@ -14,7 +14,7 @@ from scrapy_rep.protocol import DIALECTS, Access, parse
 from scrapy_rep.tools.web import page
 from scrapy_rep.tools.web.annotated import AnnotatedFile, annotate, found_in, place_of
 from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion
-from scrapy_rep.tools.web.verdicts import Match, compare, judge
+from scrapy_rep.tools.web.verdicts import MatchingRule, compare, judge
 
 BODY = b"""# shop
 User-agent: *
@@ -37,7 +37,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m"
 def test_each_url_is_judged_for_each_crawler_with_all_rules_that_match() -> None:
     first, second, third, _ = judge(ASKED).verdicts
     assert (first.url, first.agent, first.allowed, first.line) == ("/private/open/1", "Googlebot", True, 4)
-    assert first.matches == (Match(4, "Allow: /private/open", 13), Match(3, "Disallow: /private", 8))
+    assert first.matches == (MatchingRule(4, "Allow: /private/open", 13), MatchingRule(3, "Disallow: /private", 8))
     assert (second.agent, second.allowed, second.line, second.rule) == ("GPTBot", False, 9, "Disallow: /")
     assert (third.allowed, third.line, third.reason, third.matches) == (True, 0, "no rule", ())
 
@@ -91,7 +91,7 @@ def test_google_a_crawler_is_judged_by_its_profile() -> None:
     assert (image.group, image.profile, answer.verdicts[0].matches) == (
         "fallback",
         sentence,
-        (Match(2, "Disallow: /bar", 4),),
+        (MatchingRule(2, "Disallow: /bar", 4),),
     )
     assert (unknown.group, unknown.profile) == ("*", "")
     assert (ads.group, ads.profile, answer.verdicts[2].matches) == (
