@@ -37,7 +37,7 @@ class Point(NamedTuple):
     text: str
 
 
-class Label(NamedTuple):
+class DateLabel(NamedTuple):
     """The label of a date: ``anchor`` as in SVG; ``is_extra`` if only a wide page has room for it."""
 
     x: float
@@ -119,14 +119,14 @@ class LineChart:
         return self._top + self._plot * (1 - value / self._highest)
 
     @property
-    def labels(self) -> list[Label]:
+    def labels(self) -> list[DateLabel]:
         """The labels of dates that have room: first and last, then what is far enough from its neighbours."""
         last = len(self.dates) - 1
         always = self._spaced(_APART, {0, last})
         found = []
         for rank in sorted(self._spaced(_APART_WIDE, always)):
             anchor = "start" if rank == 0 else "end" if rank == last else "middle"
-            found.append(Label(self.places[rank], anchor, self.dates[rank], rank not in always))
+            found.append(DateLabel(self.places[rank], anchor, self.dates[rank], rank not in always))
         return found
 
     def _spaced(self, apart: float, taken: set[int]) -> set[int]:
