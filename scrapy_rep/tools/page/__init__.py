@@ -190,7 +190,7 @@ class SourceLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ItemDetails:
     """What the page of one item shows.
 
     ``facts`` are a label and values, ``marks`` are lists below a heading. ``text`` is a sentence about
@@ -233,7 +233,7 @@ class Explorer:
         """Whether there is room for the source of another item."""
         return self._room > 0
 
-    def add(self, row: Iterable[Cell], tags: Iterable[Tag], item: Item) -> None:
+    def add(self, row: Iterable[Cell], tags: Iterable[Tag], item: ItemDetails) -> None:
         """Add an *item*, its *row* in the list and what it has in common with others."""
         for tag in dict.fromkeys(tags):
             self._tags.setdefault(tag, []).append(len(self._rows))

@@ -13,7 +13,7 @@ from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.lint import Severity
-from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Mark, SourceLine, Tag
+from scrapy_rep.tools.page import Cell, Column, Explorer, ItemDetails, Mark, SourceLine, Tag
 
 from . import comparison as what
 from .comparison import Comparison, SiteChange, SurveyChange, added_findings, treatments
@@ -78,7 +78,7 @@ def _row(change: SiteChange) -> list[Cell]:
 # The page of a site
 
 
-def _item(change: SiteChange, surveys: Sequence[Survey], *, has_room: bool) -> Item:
+def _item(change: SiteChange, surveys: Sequence[Survey], *, has_room: bool) -> ItemDetails:
     labels = [shown(survey.label) for survey in surveys]
     facts = [(label, *map(shown, values)) for label, values in _history(change, labels)]
     marks = [(f"From {labels[0]} to {labels[-1]}", [*_marks(change)])]
@@ -86,10 +86,10 @@ def _item(change: SiteChange, surveys: Sequence[Survey], *, has_room: bool) -> I
         steps = zip(labels[1:], change.steps, pairwise(change.rows), strict=True)
         marks += [(f"Changed by {label}", [*_step_marks(step, *pair)]) for label, step, pair in steps if step]
     if sum(row is not None and row.has_file for row in change.rows) < 2:
-        return Item(facts, marks)
+        return ItemDetails(facts, marks)
     if not has_room:
-        return Item(facts, marks, NO_ROOM)
-    return Item(facts, marks, *_difference(change.rows, surveys))
+        return ItemDetails(facts, marks, NO_ROOM)
+    return ItemDetails(facts, marks, *_difference(change.rows, surveys))
 
 
 def _history(change: SiteChange, labels: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
