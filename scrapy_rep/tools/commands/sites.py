@@ -35,7 +35,7 @@ _DISALLOWED: Final = "not requested: robots.txt disallows it"
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageFindings:
     """The answer to the one request for a page: ``status`` is None if none came, and ``problem`` says why.
 
     ``location`` is the target of a redirect, ``directives`` are those for the crawler; they count if the page
@@ -71,7 +71,7 @@ class UrlStatements:
 
     statements: Sequence[Statement] = ()
     licenses: Sequence[str] = ()
-    page: Page | None = None
+    page: PageFindings | None = None
 
     @property
     def answers(self) -> Mapping[Category, Answer]:
@@ -233,10 +233,10 @@ class Pages:
 
     def _said(self, url: str, rules: CrawlerRules, page: FetchedPage | None) -> UrlStatements:
         if page is None or not rules.verdict(url).allowed:
-            return UrlStatements(page=Page(problem=_DISALLOWED))
+            return UrlStatements(page=PageFindings(problem=_DISALLOWED))
         site = said_by_site(url, rules)
         if page.response is None:
-            return UrlStatements(site.statements, site.licenses, Page(problem=page.problem))
+            return UrlStatements(site.statements, site.licenses, PageFindings(problem=page.problem))
         return _read(page.response, rules.tokens, site, self._settings)
 
 
@@ -249,5 +249,5 @@ def _read(response: Response, names: Sequence[str], site: UrlStatements, setting
     statements, licenses = signals_of(response, directives, site.statements, settings.ai_sources)
     is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
     location = (response.headers.get(b"Location") or b"").decode("latin-1") if is_redirect else ""
-    page = Page(response.status, location, "", directives, reading.is_successful(response))
+    page = PageFindings(response.status, location, "", directives, reading.is_successful(response))
     return UrlStatements(statements, licenses or site.licenses, page)
