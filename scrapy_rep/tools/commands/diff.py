@@ -82,7 +82,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     check_names([*named, "-"] if arguments.urls == "-" else named)
     agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
     printer = _Printer(out, dialects, as_json=arguments.json)
-    comparison = _Comparison(names, agents, dialects, parsed.max_size, printer)
+    comparison = _FileComparison(names, agents, dialects, parsed.max_size, printer)
     if arguments.sitemap:
         comparison.compare_sitemaps(settings)
     else:
@@ -99,7 +99,7 @@ def _dialects(names: list[str], default: Dialect) -> tuple[Dialect, Dialect]:
     return given[0], given[-1]
 
 
-class _Comparison:
+class _FileComparison:
     """Reads the two robots.txt files called *names*, and compares their verdicts for each of *agents*.
 
     *limit* is the number of octets of each that are read.

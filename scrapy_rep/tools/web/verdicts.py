@@ -118,7 +118,7 @@ class DialectGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class DialectComparison:
     """All dialects, in groups; ``left_out`` are those for which the time did not suffice."""
 
     groups: tuple[DialectGroup, ...]
@@ -164,7 +164,7 @@ def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
     return as_read.token if robotstxt.has_group(as_read.token) else "*"
 
 
-def compare(question: CheckQuestion, seconds: float) -> Comparison:
+def compare(question: CheckQuestion, seconds: float) -> DialectComparison:
     """Compare the verdicts of every dialect, as far as *seconds* suffice."""
     until = clock.monotonic() + seconds
     asked = verdicts_on(question)
@@ -177,7 +177,9 @@ def compare(question: CheckQuestion, seconds: float) -> Comparison:
             continue
         names, _ = groups.setdefault(_allowed(verdicts), ([], verdicts))
         names.append(name)
-    return Comparison(tuple(_group(names, found, asked) for names, found in groups.values()), tuple(left_out))
+    return DialectComparison(
+        tuple(_group(names, found, asked) for names, found in groups.values()), tuple(left_out)
+    )
 
 
 def _verdict(
