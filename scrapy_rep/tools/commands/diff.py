@@ -81,7 +81,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     named = [arguments.old, *filter(None, [arguments.new])]
     check_names([*named, "-"] if arguments.urls == "-" else named)
     agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
-    printer = _Printer(out, dialects, as_json=arguments.json)
+    printer = _DiffPrinter(out, dialects, as_json=arguments.json)
     comparison = _FileComparison(names, agents, dialects, parsed.max_size, printer)
     if arguments.sitemap:
         comparison.compare_sitemaps(settings)
@@ -111,7 +111,7 @@ class _FileComparison:
         agents: tuple[str, ...],
         dialects: tuple[Dialect, Dialect],
         limit: int,
-        printer: _Printer,
+        printer: _DiffPrinter,
     ) -> None:
         self.printer = printer
         self._names = names
@@ -167,7 +167,7 @@ class _FileComparison:
         return Difference(old, new, self._agents, self._dialects, limit=self._limit)
 
 
-class _Printer:
+class _DiffPrinter:
     """Prints the changes of ``count`` URLs, and keeps the exit code; ``subject`` is what the URLs are called."""
 
     def __init__(self, out: IO[str], dialects: tuple[Dialect, Dialect], *, as_json: bool) -> None:

@@ -76,7 +76,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     if arguments.page and arguments.file:
         raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
     if settings is None and arguments.file:
-        return _explain_by_file(arguments, None, _Printer(arguments, None, None, out))
+        return _explain_by_file(arguments, None, _ExplanationPrinter(arguments, None, None, out))
     return _explain_by_settings(arguments, settings or default_settings(), out)
 
 
@@ -91,7 +91,7 @@ def _explain_by_settings(arguments: Namespace, settings: BaseSettings, out: IO[s
         settings = settings.copy()
         settings.set("REP_DIALECT", arguments.dialect, priority="cmdline")
     settings = with_spider(settings, arguments.spider)
-    printer = _Printer(arguments, settings, CrawlPolicy(settings), out)
+    printer = _ExplanationPrinter(arguments, settings, CrawlPolicy(settings), out)
     if arguments.file:
         return _explain_by_file(arguments, settings, printer)
     of_pages = RepSettings.from_settings(settings) if arguments.page else None
@@ -108,7 +108,7 @@ def _urls(given: Sequence[str]) -> Iterator[str]:
             yield url
 
 
-class _Printer:
+class _ExplanationPrinter:
     """Prints the answers for each of ``crawlers``, and keeps the exit code."""
 
     def __init__(
@@ -184,7 +184,7 @@ def _planned(plan: Judgement, out: IO[str]) -> str:
     return paint(f"{text:<13}", style, out)
 
 
-def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printer: _Printer) -> int:
+def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printer: _ExplanationPrinter) -> int:
     if arguments.file == "-" and ("-" in arguments.urls or not arguments.urls):
         raise InputError("standard input cannot provide both the robots.txt and the URLs")
     body = read_file(arguments.file)
@@ -203,7 +203,7 @@ def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printe
 
 
 def _explain_by_origin(
-    urls: Iterator[str], settings: BaseSettings, printer: _Printer, of_pages: RepSettings | None
+    urls: Iterator[str], settings: BaseSettings, printer: _ExplanationPrinter, of_pages: RepSettings | None
 ) -> int:
     from .fetching import crawl, with_gate  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
@@ -218,7 +218,7 @@ def _explain_by_origin(
 
 
 async def _explain_batches(
-    urls: Iterator[str], fetcher: CrawlFetcher, printer: _Printer, of_pages: RepSettings | None
+    urls: Iterator[str], fetcher: CrawlFetcher, printer: _ExplanationPrinter, of_pages: RepSettings | None
 ) -> None:
     """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
     pages = Pages(of_pages, fetcher) if of_pages else None
@@ -243,7 +243,10 @@ async def _explain_batches(
 
 
 async def _rules_of(
-    urls: Iterable[str], known: dict[Origin, list[CrawlerRules]], fetcher: CrawlFetcher, printer: _Printer
+    urls: Iterable[str],
+    known: dict[Origin, list[CrawlerRules]],
+    fetcher: CrawlFetcher,
+    printer: _ExplanationPrinter,
 ) -> dict[Origin, list[CrawlerRules]]:
     """The rules for the origins of *urls*, of which those *known* are not fetched again."""
     origins = dict.fromkeys(filter(None, map(_origin, urls)))
@@ -267,7 +270,7 @@ async def _rules_of(
 
 
 def _by_rules(
-    urls: Iterable[str], rules: dict[Origin, list[CrawlerRules]], printer: _Printer
+    urls: Iterable[str], rules: dict[Origin, list[CrawlerRules]], printer: _ExplanationPrinter
 ) -> Iterator[tuple[str, list[CrawlerRules]]]:
     """Each of *urls* with the rules for it; those that cannot be answered are printed."""
     for url in urls:

@@ -239,7 +239,7 @@ def _lines(row: IdentityRow, out: IO[str]) -> str:
     return f"{status}  {row.name:<15}  " + f"\n{'':30}".join(map(shown, filter(None, texts))) + "\n"
 
 
-class _Reader(PageAsker):
+class _PageReader(PageAsker):
     """Keeps the text of the page, and asks for none of its resources."""
 
     text = ""
@@ -254,7 +254,7 @@ def _answered(identity: Identity, settings: BaseSettings, *, is_offline: bool) -
     answers, token, url, progress = [], identity.token, identity.url, Progress(sys.stderr)
 
     async def work(fetcher: CrawlFetcher) -> None:
-        report = await check(url, token, reader := _Reader(token, fetcher, progress))
+        report = await check(url, token, reader := _PageReader(token, fetcher, progress))
         last = report.pages[-1].answer
         why_not = f"robots.txt disallows it to {token} ({last.where})" if last.allowed is False else ""
         answers.append(Answered(reader.text, report.problem or last.problem, why_not))

@@ -196,7 +196,7 @@ def _check_known(crawler: Crawler, agent: Record, group: Group, subject: Subject
         found.add("agent-ignores-rules", *place, agent.value, crawler.purpose, DISOBEYS[crawler.follows])
 
 
-class _Reader(NamedTuple):
+class _DialectReader(NamedTuple):
     """A crawler called ``name``, whose ``owner`` documents its ``dialect``."""
 
     owner: str
@@ -205,9 +205,9 @@ class _Reader(NamedTuple):
 
 
 _READERS: Final = (
-    _Reader("Microsoft", "bingbot", "bing"),
-    _Reader("Yandex", "YandexBot", "yandex"),
-    _Reader("Baidu", "Baiduspider", "baidu"),
+    _DialectReader("Microsoft", "bingbot", "bing"),
+    _DialectReader("Yandex", "YandexBot", "yandex"),
+    _DialectReader("Baidu", "Baiduspider", "baidu"),
 )
 
 # A dialect other than Google's is read the plain way, which tries each rule for each path.
@@ -226,7 +226,7 @@ def _check_readers(subject: Subject, found: Findings) -> None:
             _check_reader(reader, subject, found)
 
 
-def _check_reader(reader: _Reader, subject: Subject, found: Findings) -> None:
+def _check_reader(reader: _DialectReader, subject: Subject, found: Findings) -> None:
     body = subject.robotstxt.body
     own = reading(parse(body, DIALECTS[reader.dialect], limit=None), reader.name)
     as_google = reading(subject.robotstxt, reader.name)

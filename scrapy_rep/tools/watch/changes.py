@@ -119,12 +119,12 @@ class Watch:
 
     def of_verdicts(self, site: str, crawlers: Crawlers, paths: Iterable[str]) -> Iterator[Change]:
         """A change for each rule that forbids, or no longer forbids, something on *paths* to *crawlers*."""
-        found: dict[tuple[bool, Rule | None], _Paths] = {}
+        found: dict[tuple[bool, Rule | None], _ChangedPaths] = {}
         for path in paths:
             old, new = crawlers.old.verdict(path), crawlers.new.verdict(path)
             if old.allowed is not new.allowed:
                 disallowing = old if new.allowed else new
-                found.setdefault((new.allowed, disallowing.rule), _Paths(old, new)).add(_shown(path))
+                found.setdefault((new.allowed, disallowing.rule), _ChangedPaths(old, new)).add(_shown(path))
         for (allowed, _), those in found.items():
             may = "may now fetch" if allowed else "may no longer fetch"
             where = those.text(every=bool(self.paths))
@@ -168,7 +168,7 @@ class _Read:
 
 
 @dataclass(slots=True)
-class _Paths:
+class _ChangedPaths:
     """The paths whose verdict one rule changes: the ``first`` of them, their number, and two of the verdicts."""
 
     old: Verdict
