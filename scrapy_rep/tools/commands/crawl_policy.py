@@ -18,7 +18,7 @@ from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.protocol import Reason, Verdict
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.answers import decision_text, until
+from scrapy_rep.tools.answers import WORDS, decision_text, until
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -38,11 +38,16 @@ _MEANINGS = {
 _RESERVED = forbidden_for(Reason.AI_SIGNAL)
 
 
-class Judgement(NamedTuple):
-    """Whether a request ``passes`` the gate, and ``why``."""
+class Judgment(NamedTuple):
+    """Whether a request for ``url`` ``passes`` the gate, and ``why``."""
 
+    url: str
     passes: bool
     why: str
+
+    def __str__(self) -> str:
+        """The judgment as a sentence."""
+        return f"{self.url} is {WORDS[self.passes]}: {self.why}"
 
 
 class Judge:
@@ -56,8 +61,8 @@ class Judge:
                 'the settings enable no scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
             )
 
-    async def judge(self, url: str) -> Judgement:
-        """The judgement on a request for *url*; waits for its robots.txt."""
+    async def judge(self, url: str) -> Judgment:
+        """The judgment on a request for *url*; waits for its robots.txt."""
         request = Request(url)
         try:
             judging = self._gate.process_request(request) if self._gate is not None else None
@@ -65,10 +70,10 @@ class Judge:
                 await judging
         except ForbiddenByRobots as error:
             cause = f" ({error.__cause__})" if error.__cause__ else ""
-            return Judgement(False, f"{error}{cause}")
+            return Judgment(url, False, f"{error}{cause}")
         except Exception as error:  # noqa: BLE001  # the request would fail with it, as REP_UNREACHABLE may ask for
-            return Judgement(False, describe(error))
-        return Judgement(True, decision_text(request.meta.get(META_KEY)))
+            return Judgment(url, False, describe(error))
+        return Judgment(url, True, decision_text(request.meta.get(META_KEY)))
 
 
 @dataclass(frozen=True, slots=True)

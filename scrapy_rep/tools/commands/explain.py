@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.settings import RepSettings
 
-    from .crawl_policy import CrawlPolicy, Judgement
+    from .crawl_policy import CrawlPolicy, Judgment
     from .fetching import CrawlFetcher, FetchedRobots
 
 main = main_of("explain")
@@ -128,12 +128,12 @@ class _ExplanationPrinter:
         self._allowed = self._disallowed = 0
         self._progress = Progress(sys.stderr)
 
-    def print_all(self, url: str, rules: Iterable[CrawlerRules], plan: Judgement | None = None) -> None:
+    def print_all(self, url: str, rules: Iterable[CrawlerRules], plan: Judgment | None = None) -> None:
         """Print the answer about *url* for each crawler."""
         for each in rules:
             self.print(url, each, said_by_site(url, each) if self.is_full else NOTHING, plan)
 
-    def print(self, url: str, rules: CrawlerRules, said: UrlStatements, plan: Judgement | None = None) -> None:
+    def print(self, url: str, rules: CrawlerRules, said: UrlStatements, plan: Judgment | None = None) -> None:
         """Print the answer about *url* for one crawler, what else is *said*, and first the *plan* of a crawl."""
         passes = plan.passes if plan else rules.verdict(url).allowed
         if self._is_terminal:
@@ -148,7 +148,7 @@ class _ExplanationPrinter:
         if not self._is_terminal and not (self._allowed + self._disallowed) % _PROGRESS_EVERY:
             self._progress.show(f"{self._allowed:,} URLs allowed, {self._disallowed:,} disallowed")
 
-    def _answer(self, url: str, rules: CrawlerRules, said: UrlStatements, plan: Judgement | None) -> str:
+    def _answer(self, url: str, rules: CrawlerRules, said: UrlStatements, plan: Judgment | None) -> str:
         if self._as_json:
             facts = as_facts(url, rules, self._policy, said, full=self.is_full)
             return json.dumps(facts | ({"requested": plan.passes, "why": plan.why} if plan else {}))
@@ -179,7 +179,7 @@ class _ExplanationPrinter:
         return self.exit_code
 
 
-def _planned(plan: Judgement, out: IO[str]) -> str:
+def _planned(plan: Judgment, out: IO[str]) -> str:
     text, style = ("requested", "good") if plan.passes else ("not requested", "bad")
     return paint(f"{text:<13}", style, out)
 
