@@ -19,7 +19,7 @@ from scrapy_rep.protocol.display import number_of
 from scrapy_rep.tools.lint import Severity
 
 from .joined import ComparedSurvey, Joined
-from .sums import Sums, severity_of
+from .totals import Sums, severity_of
 
 EVERYONE_ELSE: Final = "every crawler that it does not name"
 

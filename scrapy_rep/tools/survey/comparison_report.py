@@ -17,7 +17,7 @@ from . import comparison as what
 from .changed_sites import COLOURS, explorer_of, tag
 from .comparison import Changes, Comparison
 from .joined import ComparedSurvey, Survey
-from .sums import ANY_AI, DELAY, Sums
+from .totals import ANY_AI, DELAY, Sums
 
 _CRAWLERS_IN_CHART: Final = 20
 _SMALL_LINES: Final = 12  # crawlers with a line, of those in the table

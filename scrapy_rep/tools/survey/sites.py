@@ -21,8 +21,7 @@ from scrapy_rep.tools.lint import CODES, Severity
 from scrapy_rep.tools.page import Cell, Column, Explorer, ItemDetails, Link, Mark, SourceLine, Tag
 from scrapy_rep.tools.profiles import token_for
 
-from .sums import severity_of
-from .totals import traits
+from .totals import severity_of, traits
 
 SEVERITIES: Final[dict[Severity, tuple[str, str]]] = {
     Severity.ERROR: ("error", "red"), Severity.WARNING: ("warning", "amber"),
