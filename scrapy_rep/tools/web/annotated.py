@@ -18,8 +18,7 @@ from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
 from scrapy_rep.tools.lint.fixes import Fixer
 from scrapy_rep.tools.profiles import FALLBACK, NONE, Reading, reading
-from scrapy_rep.tools.watch.changes import Watch
-from scrapy_rep.tools.watch.said import alike
+from scrapy_rep.tools.watch.changes import Watch, alike
 
 from .question import CheckQuestion
 from .sentences import MOST_URLS, order_of, sentences
