@@ -22,7 +22,7 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -56,8 +56,16 @@ from .inputs import (
     read_lines,
     with_scheme,
 )
-from .sites import NOTHING, CrawlerRules, Pages, UrlStatements, add_licenses, licenses_beside, said_by_site
-from .terminal import Progress, paint, print_error
+from .sites import (
+    NOTHING,
+    CrawlerRules,
+    UrlStatements,
+    add_licenses,
+    licenses_beside,
+    said_by_site,
+    said_with_page,
+)
+from .terminal import Progress, labelled, paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -168,7 +176,10 @@ class _ExplanationPrinter:
         if self._as_json:
             facts = _explanation_facts(url, rules, self._policy, said, full=self.is_full)
             return json.dumps(facts | ({"requested": plan.passes, "why": plan.why} if plan else {}))
-        planned = f"{_planned(plan, self._out)}  {shown(url)}: {shown(plan.why)}" if plan else ""
+        planned = ""
+        if plan:
+            text, style = ("requested", "good") if plan.passes else ("not requested", "bad")
+            planned = f"{paint(f'{text:<13}', style, self._out)}  {shown(url)}: {shown(plan.why)}"
         if self.is_full:
             gap = "\n" * bool(self._allowed or self._disallowed)
             text = _as_text(url, rules, self._policy, self._out, said)
@@ -193,11 +204,6 @@ class _ExplanationPrinter:
         """Clear the progress; return the exit code."""
         self._progress.clear()
         return self.exit_code
-
-
-def _planned(plan: Judgment, out: IO[str]) -> str:
-    text, style = ("requested", "good") if plan.passes else ("not requested", "bad")
-    return paint(f"{text:<13}", style, out)
 
 
 def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printer: _ExplanationPrinter) -> int:
@@ -237,7 +243,6 @@ async def _explain_batches(
     urls: Iterator[str], fetcher: CrawlFetcher, printer: _ExplanationPrinter, of_pages: RepSettings | None
 ) -> None:
     """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
-    pages = Pages(of_pages, fetcher) if of_pages else None
     from .crawl_policy import Judge  # noqa: PLC0415  # loads Scrapy
 
     judge = Judge(fetcher.crawler) if printer.is_planning else None
@@ -248,13 +253,13 @@ async def _explain_batches(
         known = await _rules_of(batch, known, fetcher, printer)
         for url, rules in _by_rules(batch, known, printer):
             plan = await judge.judge(url) if judge else None
-            if pages is None:
+            if of_pages is None:
                 if printer.is_full and any(each.verdict(url).allowed for each in rules):
                     await add_licenses(rules, fetcher)
                 printer.print_all(url, rules, plan)
             elif not fetcher.is_closing:
                 printer.show_progress(f"requesting {url} …")
-                for each, said in zip(rules, await pages.said(url, rules), strict=True):
+                for each, said in zip(rules, await said_with_page(url, rules, fetcher, of_pages), strict=True):
                     printer.print(url, each, said, plan)
 
 
@@ -269,7 +274,7 @@ async def _rules_of(
     rules = {origin: known[origin] for origin in origins if origin in known}
 
     def keep(fetched: FetchedRobots) -> None:
-        fetched = replace(fetched, held=fetcher.seconds_held(fetched.origin))
+        fetched.held = fetcher.seconds_held(fetched.origin)
         by_crawler = [
             CrawlerRules(fetched.robotstxt, tokens, by_profile=printer.by_profile, fetched=fetched)
             for tokens in printer.crawlers
@@ -308,7 +313,6 @@ def _origin(url: str) -> Origin | None:
 # An explanation: as a line, as text of several lines, or as data for JSON.
 
 _SITEMAPS_SHOWN: Final = 5
-_LABEL_WIDTH: Final = 13
 _STARS: Final = {
     Star.NOT_NAMED: "do not count",
     Star.NO_MATCH: "count only where none of its rules matches",
@@ -335,28 +339,20 @@ def _as_text(
     applied = policy.apply(url, explanation.verdict) if policy else None
     lines = [f"{_painted(explanation.verdict, out)}  {paint(shown(url), 'strong', out)}", ""]
     purposes = policy.purposes if policy and explanation.verdict.allowed else ()
-    consequences = policy.consequences(url, said) if policy else []
-    sections = chain(_sections(rules, explanation, applied, out), _hold(rules), said.as_sections(purposes))
-    for label, texts in (*sections, *_address(url, rules), ("in a crawl", consequences)):
-        for text in texts:
-            lines.append(f"{paint(f'{label:<{_LABEL_WIDTH}}', 'faint', out)}{text}")
-            label = ""  # noqa: PLW2901
-    return "\n".join(lines)
-
-
-def _hold(rules: CrawlerRules) -> Iterator[tuple[str, list[str]]]:
-    """The back-off that a crawl keeps to."""
-    if rules.fetched is not None and rules.fetched.held:
-        yield "back-off", [hold_text(rules.fetched.held)]
-
-
-def _address(url: str, rules: CrawlerRules) -> Iterator[tuple[str, list[str]]]:
-    """How the site writes *url*, in a dialect that reads Clean-param or Host."""
-    if (requested := _requested_as(url, rules)) != url:
-        yield "requested as", [shown(requested)]
+    held = rules.fetched.held if rules.fetched else 0.0
+    requested = _requested_as(url, rules)
+    sections = [
+        *_sections(rules, explanation, applied, out),
+        ("back-off", [hold_text(held)] if held else []),
+        *said.as_sections(purposes),
+        ("requested as", [shown(requested)] if requested != url else []),
+        ("in a crawl", policy.consequences(url, said) if policy else []),
+    ]
+    return "\n".join([*lines, *labelled(sections, out)])
 
 
 def _requested_as(url: str, rules: CrawlerRules) -> str:
+    """How the site writes *url*, in a dialect that reads Clean-param or Host."""
     return rules.robotstxt.at_host(rules.robotstxt.clean_param(url)) if rules.has_rules else url
 
 

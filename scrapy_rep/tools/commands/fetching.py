@@ -6,9 +6,9 @@ those of every crawl. Knows nothing of what the rules say.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -54,7 +54,7 @@ MOST_SITEMAPS: Final = 1_000
 _MOST_OCTETS: Final = 52_428_800  # of a page
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FetchedRobots:
     """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store.
 
@@ -179,16 +179,17 @@ class CrawlFetcher:
             return crawl_delay.held_for(origin.host)
         return max(self._held_until.get(origin.host, 0.0) - clock.monotonic(), 0.0)
 
-    async def with_files(self, fetched: FetchedRobots, settings: RepSettings) -> FetchedRobots:
-        """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""
-        paths = {TDMREP, *needed_files(settings)}
-        await self._add_files(fetched, paths=paths)
-        return replace(fetched, has_files=True)
+    async def add_files(self, fetched: FetchedRobots, settings: RepSettings) -> None:
+        """Fetch the files of the origin that speak about AI, once, as a crawl with *settings* does."""
+        if not fetched.has_files:
+            await self._add_files(fetched, paths={TDMREP, *needed_files(settings)})
+            fetched.has_files = True
 
-    async def with_licenses(self, fetched: FetchedRobots, urls: Iterable[str]) -> FetchedRobots:
-        """*fetched* with the licenses at *urls* that can be read."""
-        await self._add_files(fetched, licenses=urls)
-        return replace(fetched, has_licenses=True)
+    async def add_licenses(self, fetched: FetchedRobots, urls: Collection[str]) -> None:
+        """Fetch the licenses at *urls*, once; those that can be read count."""
+        if urls and not fetched.has_licenses:
+            await self._add_files(fetched, licenses=urls)
+            fetched.has_licenses = True
 
     async def _add_files(self, fetched: FetchedRobots, **wanted: Iterable[str]) -> None:
         robots, cause = fetched.robots, Request(fetched.origin.robots_url)

@@ -187,13 +187,9 @@ def said_by_site(url: str, rules: CrawlerRules) -> UrlStatements:
 
 
 async def add_licenses(rules: Sequence[CrawlerRules], fetcher: CrawlFetcher) -> None:
-    """Fetch the licenses that the robots.txt of an origin names to crawlers with these *rules*, once for all."""
-    fetched = rules[0].fetched if rules else None
-    urls = dict.fromkeys(url for each in rules for url in each.signals.licenses)
-    if fetched is not None and urls and not fetched.has_licenses:
-        fetched = await fetcher.with_licenses(fetched, urls)
-        for each in rules:
-            each.fetched = fetched
+    """Fetch the licenses that the robots.txt of an origin names to crawlers with these *rules*."""
+    if rules and (fetched := rules[0].fetched):
+        await fetcher.add_licenses(fetched, dict.fromkeys(url for each in rules for url in each.signals.licenses))
 
 
 def licenses_beside(file: str, rules: CrawlerRules) -> dict[str, RslFile]:
@@ -207,37 +203,31 @@ def licenses_beside(file: str, rules: CrawlerRules) -> dict[str, RslFile]:
     return found
 
 
-class Pages:
-    """Requests pages, each once, whichever of several crawlers may have it."""
+async def said_with_page(
+    url: str, rules: Sequence[CrawlerRules], fetcher: CrawlFetcher, settings: RepSettings
+) -> list[UrlStatements]:
+    """What the site and the page at *url* say to each of the crawlers with these *rules*.
 
-    def __init__(self, settings: RepSettings, fetcher: CrawlFetcher) -> None:
-        self._settings = settings
-        self._fetcher = fetcher
+    The page is requested once, whichever of the crawlers may have it.
+    """
+    page = None
+    if any(each.verdict(url).allowed for each in rules):
+        if fetched := rules[0].fetched:
+            await fetcher.add_files(fetched, settings)
+        await add_licenses(rules, fetcher)
+        page = await fetcher.fetch_page(url)
+    return [_said_with_page(url, each, page, settings) for each in rules]
 
-    async def said(self, url: str, rules: Sequence[CrawlerRules]) -> list[UrlStatements]:
-        """What the site and the page at *url* say to each of the crawlers with these *rules*."""
-        page = None
-        if any(each.verdict(url).allowed for each in rules):
-            await self._add_files(rules)
-            await add_licenses(rules, self._fetcher)
-            page = await self._fetcher.fetch_page(url)
-        return [self._said(url, each, page) for each in rules]
 
-    async def _add_files(self, rules: Sequence[CrawlerRules]) -> None:
-        """Fetch the files that speak about AI once, for all pages of the origin."""
-        fetched = rules[0].fetched
-        if fetched is not None and not fetched.has_files:
-            fetched = await self._fetcher.with_files(fetched, self._settings)
-            for each in rules:
-                each.fetched = fetched
-
-    def _said(self, url: str, rules: CrawlerRules, page: FetchedPage | None) -> UrlStatements:
-        if page is None or not rules.verdict(url).allowed:
-            return UrlStatements(page=PageFindings(problem=_DISALLOWED))
-        site = said_by_site(url, rules)
-        if page.response is None:
-            return UrlStatements(site.statements, site.licenses, PageFindings(problem=page.problem))
-        return _read(page.response, rules.tokens, site, self._settings)
+def _said_with_page(
+    url: str, rules: CrawlerRules, page: FetchedPage | None, settings: RepSettings
+) -> UrlStatements:
+    if page is None or not rules.verdict(url).allowed:
+        return UrlStatements(page=PageFindings(problem=_DISALLOWED))
+    site = said_by_site(url, rules)
+    if page.response is None:
+        return UrlStatements(site.statements, site.licenses, PageFindings(problem=page.problem))
+    return _read(page.response, rules.tokens, site, settings)
 
 
 def _read(response: Response, names: Sequence[str], site: UrlStatements, settings: RepSettings) -> UrlStatements:

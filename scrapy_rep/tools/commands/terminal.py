@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import unicodedata
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import IO, Final
 
@@ -37,6 +38,14 @@ def has_colours(out: IO[str]) -> bool:
 def paint(text: str, style: str, out: IO[str]) -> str:
     """Return *text* in a *style*, ``good``, ``bad``, ``strong`` or ``faint``, where *out* can show it."""
     return f"\033[{_COLOURS[style]}m{text}\033[0m" if has_colours(out) else text
+
+
+def labelled(sections: Iterable[tuple[str, Iterable[str]]], out: IO[str]) -> Iterator[str]:
+    """The lines of *sections*, the first of each behind its label."""
+    for label, texts in sections:
+        for text in texts:
+            yield f"{paint(f'{label:<13}', 'faint', out)}{text}"
+            label = ""  # noqa: PLW2901
 
 
 class Progress:
