@@ -213,13 +213,13 @@ class DelayReader:
         if delay is None or not self._parsed.crawl_delay:
             return RequestedPace(Pace())
         pace = Pace(limits.kept(delay), "Crawl-delay", delay.line, str(origin), delay.seconds)
-        return RequestedPace(pace, self._why_forbidden(pace) if limits.forbids(origin.host, delay) else "")
-
-    def _why_forbidden(self, pace: Pace) -> str:
-        return (
+        if not limits.forbids(origin.host, delay):
+            return RequestedPace(pace)
+        why = (
             f'REP_CRAWL_DELAY_OVER_MAX = "skip" forbids its pages: {pace.source}, line {pace.line}, asks for'
             f" {pace.asked:g} s, and REP_CRAWL_DELAY_MAX is {self._parsed.crawl_delay_max:g} s"
         )
+        return RequestedPace(pace, why)
 
     def with_own(self, origin: Origin, pace: Pace) -> Pace:
         """The *pace* that robots.txt asks of *origin*, or the one that the project's settings put in its stead."""

@@ -75,7 +75,9 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     try:
         parsed = RepSettings.from_settings(settings)
         agents = tuple(dict.fromkeys(map(token_of, arguments.agent or _AGENTS)))
-        watch = Watch(agents, tuple(map(_checked, arguments.path)), parsed.dialect, parsed.max_size)
+        if wrong := next((path for path in arguments.path if not path.startswith("/")), None):
+            raise InputError(f"--path {shown(wrong)}: a path starts with /")
+        watch = Watch(agents, tuple(arguments.path), parsed.dialect, parsed.max_size)
         if arguments.webhook and (problem := webhook_problem(arguments.webhook)):
             raise InputError(f"--webhook {problem}")
         watched = _WatchRun(watch, out, as_json=arguments.json)
@@ -94,13 +96,6 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         raise InputError(f"--webhook: {error}. {arguments.store} was not updated: run watch again") from None
     except UnusableFileError as error:
         raise InputError(str(error)) from None
-
-
-def _checked(path: str) -> str:
-    """Return *path*. Raises `InputError`."""
-    if not path.startswith("/"):
-        raise InputError(f"--path {shown(path)}: a path starts with /")
-    return path
 
 
 class _WatchRun:
@@ -145,7 +140,10 @@ class _WatchRun:
         limit, speed, expected = self._watch.limit, Speed(), len(sites)
 
         def keep(fetched: FetchedRobots) -> None:
-            copies.add_fetched(str(fetched.origin), _copy(fetched, limit))
+            entry, access = fetched.entry, fetched.robots.access
+            problem = fetched.problem if access is Access.UNREACHABLE else ""
+            body = entry.body[:limit] if access is Access.SUCCESSFUL else None
+            copies.add_fetched(str(fetched.origin), Copy(entry.status, clock.time(), problem, body))
             self._sites += 1
             if self._is_watched:
                 rate = speed.text(self._sites, self._sites / expected)
@@ -170,7 +168,11 @@ class _WatchRun:
             else:
                 self._tell(site, [*self._watch.changes(site, old, new)])
             copies.store(site, replace(old, problem=new.problem) if old and new.problem else new)
-        self._sum_up(first)
+        if first:
+            sites_stored = number_of(first, "site", "sites")
+            self._progress.note(f"{sites_stored} stored for the first time: the next run compares")
+        if self._is_watched:
+            self._progress.note(f"{self._changed:,} of {number_of(self._sites, 'site', 'sites')} changed")
 
     def _tell(self, site: str, changes: list[Change]) -> None:
         sentences = [*self._watch.sentences(changes)]
@@ -183,14 +185,6 @@ class _WatchRun:
             self._lines += (f"{site}: {sentence}" for sentence in sentences)
             self._changed += 1
             self.exit_code = max(self.exit_code, FOUND)
-
-    def _sum_up(self, first: int) -> None:
-        """Say how many sites were stored for the *first* time and, to a person, how many changed."""
-        if first:
-            sites = number_of(first, "site", "sites")
-            self._progress.note(f"{sites} stored for the first time: the next run compares")
-        if self._is_watched:
-            self._progress.note(f"{self._changed:,} of {number_of(self._sites, 'site', 'sites')} changed")
 
     def _fail(self, problem: str) -> None:
         self._out.flush()
@@ -212,10 +206,3 @@ class _WatchRun:
             "changed": self._changed,
             "changes": [change.as_facts() for change in self.changes],
         }
-
-
-def _copy(fetched: FetchedRobots, limit: int) -> Copy:
-    entry, access = fetched.entry, fetched.robots.access
-    is_there = access is Access.SUCCESSFUL
-    problem = fetched.problem if access is Access.UNREACHABLE else ""
-    return Copy(entry.status, clock.time(), problem, entry.body[:limit] if is_there else None)
