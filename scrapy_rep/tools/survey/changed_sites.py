@@ -139,15 +139,11 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= len(left) else f"the common AI crawlers but {', '.join(left)}"
 
 
-def _change_marks(change: SurveyChange) -> Iterator[Mark]:
+def _step_marks(change: SurveyChange, old: Row | None, new: Row | None) -> Iterator[Mark]:
+    """What changed between two surveys, as far as it is about crawlers and signals."""
     yield COLOURS[change.what], change.what, []
     yield from (("red", f"newly closes everything to {name}", []) for name in change.shut_out)
     yield from (("green", f"no longer closes everything to {name}", []) for name in change.let_in)
-
-
-def _step_marks(change: SurveyChange, old: Row | None, new: Row | None) -> Iterator[Mark]:
-    """What changed between two surveys, as far as it is about crawlers and signals."""
-    yield from _change_marks(change)
     if not (old and new and old.has_file and new.has_file):
         return
     moved = {*change.shut_out, *change.let_in}
@@ -214,7 +210,9 @@ def _bodies(files: Iterable[tuple[Row, Survey]]) -> Iterator[tuple[str, bytes]]:
 
 def changed_lines(old: bytes, new: bytes) -> Iterator[SourceLine]:
     """Yield the lines that differ between two files, with a few around them; white space at line ends is none."""
-    before, now = _lines(old), _lines(new)
+    before, now = (
+        [line.rstrip() for line in body[bom_length(body) :].splitlines()[:_MOST_LINES]] for body in (old, new)
+    )
     for group in SequenceMatcher(None, before, now).get_grouped_opcodes(_AROUND):
         if all(tag == "equal" for tag, *_ in group):
             continue
@@ -224,10 +222,6 @@ def changed_lines(old: bytes, new: bytes) -> Iterator[SourceLine]:
             else:
                 yield from _numbered(before, start, stop, "-")
                 yield from _numbered(now, new_start, new_stop, "+")
-
-
-def _lines(body: bytes) -> list[bytes]:
-    return [line.rstrip() for line in body[bom_length(body) :].splitlines()[:_MOST_LINES]]
 
 
 def _numbered(lines: list[bytes], start: int, stop: int, sign: str) -> Iterable[SourceLine]:

@@ -165,7 +165,11 @@ class Comparison:
                 sums.add(*pair, step)
             if change:
                 yield change
-        self._complete()
+        for all_, same, known in zip(
+            self.all, self.same, self.known, strict=True
+        ):  # each counts in the wider ones
+            same.update(known)
+            all_.update(same)
 
     def _add(self, rows: Sequence[Row | None]) -> None:
         """Count a site by its *rows*, one for each survey."""
@@ -176,26 +180,17 @@ class Comparison:
         for rank, row in found:
             sums[rank].add(row)
 
-    def _complete(self) -> None:
-        """Make each site count in the wider sums, too."""
-        for all_, same, known in zip(self.all, self.same, self.known, strict=True):
-            same.update(known)
-            all_.update(same)
-
 
 def _site_change(rows: Sequence[Row | None]) -> SiteChange | None:
     steps = [_change(old, new) for old, new in pairwise(rows)]
     if not any(steps):
         return None
-    return SiteChange(rows, _change(rows[0], rows[-1]) or SurveyChange(_in_between(rows)), steps)
-
-
-def _in_between(rows: Sequence[Row | None]) -> str:
-    """What happened to a site of whose *rows* the first and the last do not differ."""
-    if not rows[0]:
-        return IN_BETWEEN
-    surveyed = [row for row in rows if row]
-    return CHANGED_BACK if any(_change(*pair) for pair in pairwise(surveyed)) else MISSING_IN_BETWEEN
+    overall = _change(rows[0], rows[-1])
+    if not overall:  # the first and the last do not differ
+        has_changed = any(_change(*pair) for pair in pairwise(row for row in rows if row))
+        what = IN_BETWEEN if not rows[0] else CHANGED_BACK if has_changed else MISSING_IN_BETWEEN
+        overall = SurveyChange(what)
+    return SiteChange(rows, overall, steps)
 
 
 def _change(old: Row | None, new: Row | None) -> SurveyChange | None:

@@ -104,7 +104,8 @@ class Joined:
             for _, rows in groupby(found, key=itemgetter(0)):
                 together: list[Row | None] = [None] * len(self.surveys)
                 for _, rank, packed, _ in rows:
-                    together[rank] = _unpacked(packed)
+                    values = pickle.loads(zlib.decompress(packed))  # noqa: S301  # our own
+                    together[rank] = Row(**dict(zip(_KEPT, values, strict=True)))
                 yield together
 
 
@@ -127,10 +128,6 @@ def _packed(row: Row) -> bytes:
         if name == OTHERS or closes != others or name in row.named
     }
     return zlib.compress(pickle.dumps([*values.values()], pickle.HIGHEST_PROTOCOL), 1)
-
-
-def _unpacked(packed: bytes) -> Row:
-    return Row(**dict(zip(_KEPT, pickle.loads(zlib.decompress(packed)), strict=True)))  # noqa: S301  # our own
 
 
 def _labelled(surveys: Sequence[tuple[ComparedSurvey, datetime | None]]) -> list[Survey]:

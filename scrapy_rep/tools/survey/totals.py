@@ -216,18 +216,14 @@ class Totals(Sums):
     def _add_file(self, row: Row) -> None:
         super()._add_file(row)
         self.findings.update(row.findings or {})
-        self._add_lines(row)
+        self.line_kinds.update({kind: count for kind, count in row.records.items() if kind != "unknown"})
+        self.line_kinds.update({COMMENT: row.comment_lines, BLANK: row.blank_lines, UNREADABLE: row.unread_lines})
         self._add_agents(row)
         self._add_signals(row)
         if self._names is None:
             self.contents.add(row)
         elif (sha := row.sha256 or "") in self._files:
             self.sites_by_file[sha] += 1
-
-    def _add_lines(self, row: Row) -> None:
-        others = {COMMENT: row.comment_lines, BLANK: row.blank_lines, UNREADABLE: row.unread_lines}
-        self.line_kinds.update({kind: count for kind, count in row.records.items() if kind != "unknown"})
-        self.line_kinds.update(others)
 
     def _add_agents(self, row: Row) -> None:
         for name, disallow in row.agents_disallow.items():
