@@ -47,7 +47,8 @@ _WITH_IPV4: Final = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))
 class NotFetchedError(Problem):
     """Why there is no robots.txt; the message is for the visitor."""
 
-    status = 422
+    def __init__(self, message: str) -> None:
+        super().__init__(message, 422)
 
 
 async def resolve(host: str, port: int) -> list[str]:

@@ -32,15 +32,6 @@ from .visitors import Limits, TooManyError
 Job = Callable[..., str | bytes]
 
 
-class NoWorkerError(TooManyError):
-    """There is no worker process for this question now."""
-
-    status = 503
-
-    def __init__(self) -> None:
-        super().__init__("The server is busy: try again in a few seconds.", 5.0)
-
-
 class Workers:
     """Runs jobs, functions of `page` and `resources`, within the *limits*.
 
@@ -72,7 +63,7 @@ class Workers:
     async def run(self, job: Job, question: CheckQuestion | PageQuestion, *more: Any) -> bytes:
         """Return what *job* makes of *question* and *more*, as octets.
 
-        Raises `NoWorkerError` when no process is free in time, `QuestionError` when the work takes too long or its
+        Raises `TooManyError` when no process is free in time, `QuestionError` when the work takes too long or its
         answer is too large, and ``RuntimeError`` for whatever the job raises.
         """
         async with AsyncExitStack() as turns:
@@ -81,7 +72,7 @@ class Workers:
                     for turn in self._turns_for(question):
                         await turns.enter_async_context(turn)
             except TimeoutError:
-                raise NoWorkerError from None
+                raise TooManyError("The server is busy: try again in a few seconds.", 5.0, 503) from None
             return await self._worked(job, question, *more)
 
     def _turns_for(self, question: CheckQuestion | PageQuestion) -> tuple[Semaphore, ...]:
