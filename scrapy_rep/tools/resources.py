@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from html import unescape
@@ -56,15 +56,61 @@ class LoadedAs(str, Enum):
 _SHAPING: Final = frozenset({LoadedAs.STYLE_SHEET, LoadedAs.SCRIPT, LoadedAs.FRAME})
 """Without these a page has another look, or other text."""
 
+
+@dataclass(frozen=True, slots=True)
+class ResourceVerdict:
+    """What robots.txt says about a URL: ``allowed`` is None where that is unknown, and ``problem`` says why."""
+
+    allowed: bool | None
+    line: int = 0
+    rule: str = ""
+    reason: str = ""
+    problem: str = ""
+
+    @classmethod
+    def of(cls, verdict: Verdict, problem: str = "") -> ResourceVerdict:
+        """That of *verdict*; *problem* is why the robots.txt is unreachable, if it is."""
+        is_known = verdict.reason is not Reason.UNREACHABLE
+        rule = rule_text(verdict.rule, _LONGEST_RULE)
+        return cls(verdict.allowed if is_known else None, verdict.line, rule, verdict.reason.value, problem)
+
+    @property
+    def word(self) -> str:
+        """``open``, ``closed`` or ``unknown``."""
+        return {True: "open", False: "closed", None: "unknown"}[self.allowed]
+
+    @property
+    def where(self) -> str:
+        """The line of the rule that decided, or the reason where none did."""
+        return f"line {self.line}" if self.line else self.reason
+
+
 # Which resources a page has.
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Something that a page loads from the absolute ``url``, which has no fragment."""
+    """Something that a page loads from the absolute ``url``, which has no fragment, or the page itself.
+
+    ``verdict`` is what robots.txt says about it, once that was asked.
+    """
 
     url: str
     kind: LoadedAs
+    verdict: ResourceVerdict = ResourceVerdict(None)
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON; what is empty is None."""
+        verdict = self.verdict
+        return {
+            "url": self.url,
+            "kind": self.kind.value,
+            "allowed": verdict.allowed,
+            "line": verdict.line or None,
+            "rule": verdict.rule or None,
+            "reason": verdict.reason,
+            "problem": verdict.problem or None,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,34 +279,6 @@ def _absolute(base: str, address: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceVerdict:
-    """What robots.txt says about a URL: ``allowed`` is None where that is unknown, and ``problem`` says why."""
-
-    allowed: bool | None
-    line: int = 0
-    rule: str = ""
-    reason: str = ""
-    problem: str = ""
-
-    @classmethod
-    def of(cls, verdict: Verdict, problem: str = "") -> ResourceVerdict:
-        """That of *verdict*; *problem* is why the robots.txt is unreachable, if it is."""
-        is_known = verdict.reason is not Reason.UNREACHABLE
-        rule = rule_text(verdict.rule, _LONGEST_RULE)
-        return cls(verdict.allowed if is_known else None, verdict.line, rule, verdict.reason.value, problem)
-
-    @property
-    def word(self) -> str:
-        """``open``, ``closed`` or ``unknown``."""
-        return {True: "open", False: "closed", None: "unknown"}[self.allowed]
-
-    @property
-    def where(self) -> str:
-        """The line of the rule that decided, or the reason where none did."""
-        return f"line {self.line}" if self.line else self.reason
-
-
-@dataclass(frozen=True, slots=True)
 class PageResponse:
     """The response to a request for a page, or the ``problem`` with it; ``location`` is where it redirects to."""
 
@@ -295,28 +313,6 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A page or a resource, and the ``answer`` about it."""
-
-    url: str
-    kind: LoadedAs
-    answer: ResourceVerdict
-
-    def as_facts(self) -> dict[str, Any]:
-        """The same as data for JSON; what is empty is None."""
-        answer = self.answer
-        return {
-            "url": self.url,
-            "kind": self.kind.value,
-            "allowed": answer.allowed,
-            "line": answer.line or None,
-            "rule": answer.rule or None,
-            "reason": answer.reason,
-            "problem": answer.problem or None,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class ResourceReport:
     """Whether the resources of a page are closed to the crawler ``agent``.
 
@@ -325,20 +321,20 @@ class ResourceReport:
     """
 
     agent: str
-    pages: tuple[Checked, ...]
-    resources: tuple[Checked, ...] = ()
+    pages: tuple[Resource, ...]
+    resources: tuple[Resource, ...] = ()
     problem: str = ""
     cut: str = ""
 
     @property
-    def closed(self) -> list[Checked]:
+    def closed(self) -> list[Resource]:
         """What robots.txt disallows."""
-        return [one for one in (*self.pages, *self.resources) if one.answer.allowed is False]
+        return [one for one in (*self.pages, *self.resources) if one.verdict.allowed is False]
 
     @property
     def is_complete(self) -> bool:
         """Whether there is an answer about everything that the page loads."""
-        is_known = all(one.answer.allowed is not None for one in (*self.pages, *self.resources))
+        is_known = all(one.verdict.allowed is not None for one in (*self.pages, *self.resources))
         return is_known and not self.problem and not self.cut
 
     @property
@@ -350,10 +346,10 @@ class ResourceReport:
     def sentences(self) -> list[str]:
         """The report in a few sentences."""
         page, agent = self.pages[-1], shown(self.agent)
-        if page.answer.allowed is False:
+        if page.verdict.allowed is False:
             return [f"The page itself is closed to {agent}: it was not fetched, and what it loads is not known."]
-        if page.answer.allowed is None:
-            return [f"The page was not fetched: {shown(page.answer.problem)}."]
+        if page.verdict.allowed is None:
+            return [f"The page was not fetched: {shown(page.verdict.problem)}."]
         if self.problem:
             return [f"The page was not read: {shown(self.problem)}."]
         return [*self._of_resources(agent), *filter(None, [self.cut])]
@@ -370,7 +366,7 @@ class ResourceReport:
 
     def _of_resources(self, agent: str) -> list[str]:
         number, closed = len(self.resources), self.closed
-        unknown = sum(one.answer.allowed is None for one in self.resources)
+        unknown = sum(one.verdict.allowed is None for one in self.resources)
         if not number:
             return ["The page loads no style sheets, scripts or images."]
         if closed:
@@ -412,7 +408,7 @@ async def check(
 
     A page that is closed is not requested. At most so many resources are checked, and so many origins asked.
     """
-    pages: list[Checked] = []
+    pages: list[Resource] = []
     page = PageResponse(location=url)
     while page.location:
         if len(pages) > MAX_HOPS:
@@ -424,18 +420,18 @@ async def check(
         url = page.location
         (checked,) = await _checked([Resource(url, LoadedAs.PAGE)], asker, most_origins)
         pages.append(checked)
-        if not checked.answer.allowed:
+        if not checked.verdict.allowed:
             return ResourceReport(agent, tuple(pages))
         page = await asker.page(url)
     if page.problem:
         return ResourceReport(agent, tuple(pages), problem=page.problem)
     found = await asker.find(page, url)
     resources = await _checked(found.resources[:most], asker, most_origins)
-    resources.sort(key=lambda one: (one.answer.allowed is not False, one.answer.allowed is not None))
+    resources.sort(key=lambda one: (one.verdict.allowed is not False, one.verdict.allowed is not None))
     return ResourceReport(agent, tuple(pages), tuple(resources), cut=found.cut)
 
 
-async def _checked(resources: Sequence[Resource], asker: Asker, most_origins: int) -> list[Checked]:
+async def _checked(resources: Sequence[Resource], asker: Asker, most_origins: int) -> list[Resource]:
     by_origin: dict[Origin, list[str]] = {}
     for one in resources:
         origin = Origin.from_url(one.url)
@@ -445,4 +441,4 @@ async def _checked(resources: Sequence[Resource], asker: Asker, most_origins: in
     beyond = ResourceVerdict(
         None, reason="not asked", problem=f"at most {most_origins} hosts are asked for a robots.txt"
     )
-    return [Checked(one.url, one.kind, answers.get(one.url, beyond)) for one in resources]
+    return [replace(one, verdict=answers.get(one.url, beyond)) for one in resources]

@@ -31,7 +31,7 @@ from scrapy_rep.testing.plugin import MARKER, OPTION
 from scrapy_rep.tools.commands import FAILED, FOUND, OK, SUB_COMMANDS, module_of
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import TABLE, Config
-from scrapy_rep.tools.resources import Checked, LoadedAs, ResourceReport, ResourceVerdict
+from scrapy_rep.tools.resources import LoadedAs, Resource, ResourceReport, ResourceVerdict
 from scrapy_rep.tools.watch.copies import FORMAT
 from scrapy_rep.tools.web import page
 from scrapy_rep.tools.web import question as web_question
@@ -139,8 +139,8 @@ def _web() -> Iterator[str]:
     asked = web_question.CheckQuestion(body, ("/private/a",), ("*", "Googlebot"))
     resources = ResourceReport(
         "a",
-        (Checked("", LoadedAs.PAGE, ResourceVerdict(True)),),
-        (Checked("", LoadedAs.IMAGE, ResourceVerdict(True)),),
+        (Resource("", LoadedAs.PAGE, ResourceVerdict(True)),),
+        (Resource("", LoadedAs.IMAGE, ResourceVerdict(True)),),
     )
     taken = {"check": web_question.JSON_FIELDS, "fetch": {"site"}, "resources": web_question.PAGE_FIELDS}
     answers = {"check": json.loads(page.facts(asked)), "resources": resources.as_facts()}

@@ -257,10 +257,10 @@ def test_the_summary_says_how_many_are_closed_and_what_follows(html: str, robots
 def test_closed_resources_come_first_and_unknown_ones_second() -> None:
     html = "<img src=a><img src=b><img src=//one.example/c><img src=//two.example/d>"
     result = report(html, "User-agent: *\nDisallow: /shop/b\n", most_origins=2)
-    assert [(one.answer.word, one.url[-1]) for one in result.resources] == [
+    assert [(one.verdict.word, one.url[-1]) for one in result.resources] == [
         ("closed", "b"), ("unknown", "d"), ("open", "a"), ("open", "c")
     ]  # fmt: skip
-    assert result.resources[1].answer.problem == "at most 2 hosts are asked for a robots.txt"
+    assert result.resources[1].verdict.problem == "at most 2 hosts are asked for a robots.txt"
     assert result.summary.endswith(" Whether 1 more may be loaded is unknown.")
     assert not result.is_complete
 
@@ -277,7 +277,7 @@ def test_a_page_that_is_closed_is_not_requested() -> None:
     result = run(check(URL, "Googlebot", sites))
     assert sites.asked == ["https://example.com"]
     assert result.summary.startswith("The page itself is closed to Googlebot: it was not fetched")
-    assert (result.is_complete, [one.answer.line for one in result.closed]) == (True, [2])
+    assert (result.is_complete, [one.verdict.line for one in result.closed]) == (True, [2])
 
 
 def test_a_redirect_is_judged_by_the_robots_txt_of_its_own_host() -> None:
@@ -290,7 +290,7 @@ def test_a_redirect_is_judged_by_the_robots_txt_of_its_own_host() -> None:
     sites = Sites({"https://www.example.com": "User-agent: *\nDisallow: /a\n"}, pages)
     result = run(check(URL, "Googlebot", sites))
     assert target not in sites.asked
-    assert [one.answer.word for one in result.pages] == ["open", "closed"]
+    assert [one.verdict.word for one in result.pages] == ["open", "closed"]
 
 
 def test_five_redirects_are_followed_and_none_to_a_private_host() -> None:

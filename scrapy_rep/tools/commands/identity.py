@@ -255,7 +255,7 @@ def _answered(identity: Identity, settings: BaseSettings, *, is_offline: bool) -
 
     async def work(fetcher: CrawlFetcher) -> None:
         report = await check(url, token, reader := _PageReader(token, fetcher, progress))
-        last = report.pages[-1].answer
+        last = report.pages[-1].verdict
         why_not = f"robots.txt disallows it to {token} ({last.where})" if last.allowed is False else ""
         answers.append(Answered(reader.text, report.problem or last.problem, why_not))
 

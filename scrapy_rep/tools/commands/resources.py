@@ -21,9 +21,9 @@ from typing import IO, TYPE_CHECKING, Final
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import (
     RENDERER,
-    Checked,
     Found,
     PageResponse,
+    Resource,
     ResourceReport,
     ResourceVerdict,
     check,
@@ -130,8 +130,8 @@ def _print(report: ResourceReport, out: IO[str], *, as_json: bool) -> None:
         print_error("resources", report.summary)
 
 
-def _line(one: Checked, out: IO[str]) -> str:
-    answer = one.answer
+def _line(one: Resource, out: IO[str]) -> str:
+    answer = one.verdict
     word = paint(f"{answer.word:<7}", _STYLES[answer.allowed], out)
     why = shown(answer.rule or answer.problem)
     return f"{word}  {answer.where:<11}  {one.kind.value:<11}  {shown(one.url)}{f'  {why}' if why else ''}"
