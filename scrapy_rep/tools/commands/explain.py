@@ -365,7 +365,7 @@ def _sections(
 ) -> Iterator[tuple[str, list[str]]]:
     known = crawler_of(rules.agent)
     about = f"  ({known.about})" if known else ""
-    name, note = shown(rules.agent) or "any crawler without a name", rules.reading.note if rules.reading else ""
+    name, note = shown(rules.agent) or "any crawler without a name", rules.reading.note
     yield "crawler", [f"{name}{about}", *filter(None, [note])]
     if rules.robotstxt.dialect != GOOGLE:
         yield "dialect", [rules.robotstxt.dialect.name]
@@ -421,7 +421,7 @@ def _why_group(rules: CrawlerRules) -> str:
         return f"{name} is named, so groups of * {_STARS[rules.robotstxt.dialect.star]}; {number}"
     if explainer.agents:
         return f"{name} is not named, so groups of * count; {number}"
-    if rules.reading and rules.reading.ignores_star:
+    if rules.reading.ignores_star:
         return f"{name} is not named, so no group counts"
     return f"{name} is not named, and there is no group of *"
 
@@ -470,8 +470,8 @@ def _rules_facts(url: str, rules: CrawlerRules, explanation: Explanation) -> dic
     }
 
 
-def _profile_facts(as_read: Reading | None) -> dict[str, Any] | None:
-    if as_read is None or as_read.crawler is None:
+def _profile_facts(as_read: Reading) -> dict[str, Any] | None:
+    if as_read.crawler is None:
         return None
     crawler = as_read.crawler
     return {

@@ -108,7 +108,7 @@ class CrawlerRules:
     """What ``robotstxt`` says to the crawler ``agent``, which is asked by ``token``.
 
     The robots.txt comes from ``fetched``, or from the file called ``file``.
-    ``reading`` is how a crawler with a profile reads it; a crawl goes by no profile.
+    ``reading`` is how the crawler reads it; a crawl goes by no profile.
     """
 
     def __init__(
@@ -124,9 +124,9 @@ class CrawlerRules:
         self.robotstxt = robotstxt
         self.tokens = tokens
         self.agent = next(filter(robotstxt.has_group, tokens), tokens[-1])
-        as_read = reading(robotstxt, self.agent) if by_profile else None
-        self.reading: Reading | None = as_read if as_read and as_read.crawler else None
-        self.token = self.reading.token if self.reading else self.agent
+        agent = self.agent
+        self.reading = reading(robotstxt, agent) if by_profile else Reading(agent, None, robotstxt, agent)
+        self.token = self.reading.token
         self.file = file
         self.fetched = fetched
         self.licenses: Mapping[str, RslFile] = {}  # files beside that of the rules, by the URLs that these name
@@ -147,7 +147,7 @@ class CrawlerRules:
     @cached_property
     def explainer(self) -> Explainer:
         """The groups, rules and other records for the crawler."""
-        return Explainer(self.reading.robotstxt if self.reading else self.robotstxt, self.token)
+        return Explainer(self.reading.robotstxt, self.token)
 
     @cached_property
     def signals(self) -> RobotsSignals:
@@ -156,16 +156,15 @@ class CrawlerRules:
 
     def verdict(self, url: str) -> Verdict:
         """Return whether the crawler may request *url*."""
-        if self.reading and self.has_rules and self.reading.group == NONE:
+        fetched, follows_none = self.fetched, self.reading.crawler and self.reading.group == NONE
+        if fetched is None or (self.has_rules and follows_none):
             return self.reading.verdict(url)
-        if self.fetched is None:
-            return self.robotstxt.verdict(self.token, url)
-        return self.fetched.robots.verdict((self.token,), url)
+        return fetched.robots.verdict((self.token,), url)
 
     @property
     def crawl_delay(self) -> float | None:
         """Seconds between two requests that robots.txt asks the crawler for; None without."""
-        return self.reading.crawl_delay if self.reading else self.robotstxt.crawl_delay(self.token)
+        return self.reading.crawl_delay
 
     def explain(self, url: str) -> Explanation:
         """Return the verdict on *url*, and every rule that matches it."""
