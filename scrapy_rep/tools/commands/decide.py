@@ -24,7 +24,6 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
-from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import WORDS
@@ -77,17 +76,16 @@ def _number(text: str) -> int:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
+    parsed = RepSettings.from_settings(settings)
+    source = Path(arguments.robots) if arguments.robots else _store_of(parsed, settings)
+    # Settings may hold what cannot be sent to another process.
+    processes = (arguments.processes or cores()) if isinstance(source, Path) else 1
+    start = _decider(arguments, settings, parsed, source, arguments.processes or cores())
     try:
-        parsed = RepSettings.from_settings(settings)
-        source = Path(arguments.robots) if arguments.robots else _store_of(parsed, settings)
-        # Settings may hold what cannot be sent to another process.
-        processes = (arguments.processes or cores()) if isinstance(source, Path) else 1
-        start = _decider(arguments, settings, parsed, source, arguments.processes or cores())
         start()  # what cannot be used is said before anything is read
         counts = _decide(arguments, start, processes, out)
-    except (InputError, InvalidSettingError, SourceError) as error:
-        out.flush()
-        return print_error("decide", error)
+    except SourceError as error:
+        raise InputError(str(error)) from None
     if arguments.summary:
         out.writelines(_summary(counts, is_json=arguments.format == "jsonl"))
     out.flush()
