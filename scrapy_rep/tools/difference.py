@@ -94,9 +94,6 @@ def paths_of(patterns: Iterable[Pattern]) -> Iterator[str]:
         for star in _STAR_STANDS_FOR:
             path = star.join(pieces)
             for end in _ENDINGS:
-                yield _as_url((path if path.startswith(b"/") else b"/" + path) + end)
-
-
-def _as_url(path: bytes) -> str:
-    text = path.decode("utf-8", "surrogateescape")
-    return f"{SAMPLE_HOST}{text}" if text.startswith("//") else text
+                octets = (path if path.startswith(b"/") else b"/" + path) + end
+                text = octets.decode("utf-8", "surrogateescape")
+                yield f"{SAMPLE_HOST}{text}" if text.startswith("//") else text

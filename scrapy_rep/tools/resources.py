@@ -56,6 +56,9 @@ class LoadedAs(str, Enum):
 _SHAPING: Final = frozenset({LoadedAs.STYLE_SHEET, LoadedAs.SCRIPT, LoadedAs.FRAME})
 """Without these a page has another look, or other text."""
 
+_KINDS_OF_FILES: Final = frozenset({LoadedAs.MEDIA, LoadedAs.OTHER})
+"""Whose values are no nouns."""
+
 
 @dataclass(frozen=True, slots=True)
 class ResourceVerdict:
@@ -371,31 +374,22 @@ class ResourceReport:
             return ["The page loads no style sheets, scripts or images."]
         if closed:
             kinds = Counter(one.kind for one in closed)
-            named = ", ".join(_counted(kind, kinds[kind]) for kind in LoadedAs if kind in kinds)
+            nouns = {kind: f"{kind.value} file" if kind in _KINDS_OF_FILES else kind.value for kind in LoadedAs}
+            named = ", ".join(
+                number_of(kinds[kind], one, f"{one}s") for kind, one in nouns.items() if kind in kinds
+            )
             effect = "may not see the page as visitors do" if _SHAPING & kinds.keys() else "sees the page without"
             effect += "" if _SHAPING & kinds.keys() else (" it" if len(closed) == 1 else " them")
             verb = "is" if len(closed) == 1 else "are"
             text = f"{len(closed):,} of {number_of(number, 'resource', 'resources')} {verb} closed to {agent}"
             text = f"{text} ({named}), so it {effect}."
         elif not unknown:
-            return [f"{'All' if number > 1 else 'The'} {_all_of(number)} open to {agent}."]
+            all_of = f"All {number:,} resources are" if number > 1 else "The only resource is"
+            return [f"{all_of} open to {agent}."]
         else:
             text = f"None of {number_of(number, 'resource', 'resources')} is known to be closed to {agent}."
         rest = f"Whether {unknown:,}{' more' * bool(closed)} may be loaded is unknown."
         return [text, rest] if unknown else [text]
-
-
-def _all_of(number: int) -> str:
-    return f"{number:,} resources are" if number > 1 else "only resource is"
-
-
-_PLURALS: Final = {LoadedAs.MEDIA: "media files", LoadedAs.OTHER: "other files"}
-_SINGULARS: Final = {LoadedAs.MEDIA: "media file", LoadedAs.OTHER: "other file"}
-
-
-def _counted(kind: LoadedAs, number: int) -> str:
-    one = _SINGULARS.get(kind, kind.value)
-    return number_of(number, one, _PLURALS.get(kind, f"{one}s"))
 
 
 # The check itself.

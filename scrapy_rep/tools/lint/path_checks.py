@@ -97,15 +97,12 @@ def _check_octets(path: bytes, line: int, column: int, found: Findings) -> None:
     if _SEVERAL.search(path):
         found.add("several-paths", line, column, path)
     elif space:
-        found.add("space-in-path", line, column + characters(path[: space.start()]), path, _escaped(path))
+        escaped = _SPACE.sub(lambda space: b"%%%02X" % ord(space[0]), path)
+        found.add("space-in-path", line, column + characters(path[: space.start()]), path, escaped)
     if percent:
         found.add("bad-escape", line, column + characters(path[: percent.start()]))
     if dollar >= 0:
         found.add("dollar-inside", line, column + characters(path[:dollar]))
-
-
-def _escaped(path: bytes) -> bytes:
-    return _SPACE.sub(lambda space: b"%%%02X" % ord(space[0]), path)
 
 
 def rooted(path: bytes) -> bytes:

@@ -65,7 +65,9 @@ class Watch:
         """
         if new.problem:
             if not old.problem:
-                yield _unreachable(site, new)
+                # RFC 9309 section 2.3.1.4
+                text = f"now unreachable ({new.problem}): crawlers must assume that everything is disallowed"
+                yield Change(site, "unreachable", text, {"problem": new.problem})
             return
         found = self._of_files(site, self._read(old), self._read(new))
         first = next(found, None)
@@ -126,11 +128,14 @@ class Watch:
             old, new = crawlers.old.verdict(path), crawlers.new.verdict(path)
             if old.allowed is not new.allowed:
                 disallowing = old if new.allowed else new
-                found.setdefault((new.allowed, disallowing.rule), _ChangedPaths(old, new)).add(_shown(path))
+                those = found.setdefault((new.allowed, disallowing.rule), _ChangedPaths(old, new))
+                those.add(abridged(shown(path.removeprefix(SAMPLE_HOST)), _LONGEST))
         for (allowed, _), those in found.items():
             may = "may now fetch" if allowed else "may no longer fetch"
             where = those.text(every=bool(self.paths))
-            text = f"{self._names(crawlers.names)} {may} {where} ({_why(those.old, those.new)})"
+            deciding, before = (those.new, "") if those.new.rule else (those.old, "before: ")
+            why = f"{before}line {deciding.line}, {rule_text(deciding.rule, _LONGEST)}"
+            text = f"{self._names(crawlers.names)} {may} {where} ({why})"
             facts = {
                 "agents": crawlers.names,
                 "paths": those.first,
@@ -199,16 +204,6 @@ def _differing(
     return (one for one in found.items() if one[0][0] != one[0][1])
 
 
-def _shown(path: str) -> str:
-    return abridged(shown(path.removeprefix(SAMPLE_HOST)), _LONGEST)
-
-
-def _unreachable(site: str, new: Copy) -> Change:
-    # RFC 9309 section 2.3.1.4
-    text = f"now unreachable ({new.problem}): crawlers must assume that everything is disallowed"
-    return Change(site, "unreachable", text, {"problem": new.problem})
-
-
 def _says_something(robotstxt: RobotsTxt) -> bool:
     """Whether a record of *robotstxt* has a meaning; an empty rule forbids nothing."""
     return any(one.value and one.kind not in {Kind.USER_AGENT, Kind.UNKNOWN} for one in robotstxt.records)
@@ -238,12 +233,6 @@ def _same(url: str) -> Hashable:
         return url
 
 
-def _why(old: Verdict, new: Verdict) -> str:
-    deciding = new if new.rule else old
-    before = "" if new.rule else "before: "
-    return f"{before}line {deciding.line}, {rule_text(deciding.rule, _LONGEST)}"
-
-
 def _seconds(delay: float | None) -> str:
     return "none" if delay is None else f"{delay:g} s"
 
@@ -265,10 +254,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def alike(agents: Iterable[str], old: RobotsTxt, new: RobotsTxt) -> list[Crawlers]:
     """The crawlers called *agents*, those to which both files say the same together."""
-    files = _File(old), _File(new)
+    known: dict[object, CrawlerInstructions] = {}
     found: dict[tuple[CrawlerInstructions, CrawlerInstructions], list[str]] = {}
     for agent in agents:
-        before, after = (file.said_to(agent) for file in files)
+        before, after = (_instructions(file, agent, known) for file in (old, new))
         found.setdefault((before, after), []).append(agent)
     return [Crawlers(names, *said) for said, names in found.items()]
 
@@ -294,23 +283,19 @@ class CrawlerInstructions:
         return self.robotstxt.verdict(self.token, path)
 
 
-class _File:
-    """A robots.txt that is read once for all crawlers that it does not name."""
-
-    def __init__(self, robotstxt: RobotsTxt) -> None:
-        self._robotstxt = robotstxt
-        self._said: dict[tuple[bool, str, float | None], CrawlerInstructions] = {}
-
-    def said_to(self, agent: str) -> CrawlerInstructions:
-        heard = reading(self._robotstxt, agent)
-        file, delay = heard.robotstxt, heard.crawl_delay
-        token = heard.token if file.has_group(heard.token) else "*"
-        key = file is self._robotstxt, token, delay
-        if key not in self._said:
-            answers = uses(RobotsSignals.of(file, token).statements("/"))
-            lines = array("I", (rule.line for rule in file.rules(token))).tobytes()
-            self._said[key] = CrawlerInstructions(file, token, lines, delay, (*answers.items(),))
-        return self._said[key]
+def _instructions(
+    robotstxt: RobotsTxt, agent: str, known: dict[object, CrawlerInstructions]
+) -> CrawlerInstructions:
+    """What *robotstxt* says to the crawler called *agent*; those that it does not name share what is *known*."""
+    heard = reading(robotstxt, agent)
+    file, delay = heard.robotstxt, heard.crawl_delay
+    token = heard.token if file.has_group(heard.token) else "*"
+    key = id(robotstxt), file is robotstxt, token, delay
+    if key not in known:
+        answers = uses(RobotsSignals.of(file, token).statements("/"))
+        lines = array("I", (rule.line for rule in file.rules(token))).tobytes()
+        known[key] = CrawlerInstructions(file, token, lines, delay, (*answers.items(),))
+    return known[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,8 +153,8 @@ def _agents(robotstxt: RobotsTxt, readings: Iterable[Reading], urls: Iterable[st
         if rules not in said:
             said[rules] = _signals(robotstxt, as_read.token, urls)
         if key not in alike or alike[key].profile:  # which names the crawler
-            alike[key] = _agent(as_read, *said[rules])
-        yield replace(alike[key], agent=as_read.agent, about=_about(as_read))
+            alike[key] = Agent("", "", as_read.note, as_read.group, as_read.crawl_delay, *said[rules])
+        yield replace(alike[key], agent=as_read.agent, about=crawler.about if crawler else "")
 
 
 def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
@@ -267,11 +267,3 @@ def _signals(robotstxt: RobotsTxt, token: str, urls: Iterable[str]) -> tuple[tup
         by_answers[tuple(uses(signals.statements(url)).items())].append(url)
     ai = tuple(Uses(dict(found), tuple(group)) for found, group in by_answers.items())
     return ai, tuple(map(shown, signals.licenses[:_MOST_LICENSES]))
-
-
-def _agent(as_read: Reading, ai: tuple[Uses, ...], licenses: tuple[str, ...]) -> Agent:
-    return Agent(as_read.agent, _about(as_read), as_read.note, as_read.group, as_read.crawl_delay, ai, licenses)
-
-
-def _about(as_read: Reading) -> str:
-    return as_read.crawler.about if as_read.crawler else ""
