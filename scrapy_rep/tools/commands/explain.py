@@ -100,12 +100,8 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     if arguments.page and arguments.file:
         raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
     if settings is None and arguments.file:
-        return _explain_by_file(arguments, None, _ExplanationPrinter(arguments, None, None, out))
-    return _explain_by_settings(arguments, settings or default_settings(), out)
-
-
-def _explain_by_settings(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
-    """As in a crawl with these *settings*. Raises `InputError` and `InvalidSettingError`."""
+        return _Explanations(arguments, None, None, out).by_file()
+    settings = settings or default_settings()
     from scrapy_rep.settings import RepSettings  # noqa: PLC0415  # loads Scrapy, as the next do
 
     from .crawl_policy import CrawlPolicy  # noqa: PLC0415
@@ -115,11 +111,10 @@ def _explain_by_settings(arguments: Namespace, settings: BaseSettings, out: IO[s
         settings = settings.copy()
         settings.set("REP_DIALECT", arguments.dialect, priority="cmdline")
     settings = with_spider(settings, arguments.spider)
-    printer = _ExplanationPrinter(arguments, settings, CrawlPolicy(settings), out)
+    explanations = _Explanations(arguments, settings, CrawlPolicy(settings), out)
     if arguments.file:
-        return _explain_by_file(arguments, settings, printer)
-    of_pages = RepSettings.from_settings(settings) if arguments.page else None
-    return _explain_by_origin(_urls(arguments.urls), settings, printer, of_pages)
+        return explanations.by_file()
+    return explanations.by_origin(settings, RepSettings.from_settings(settings) if arguments.page else None)
 
 
 def _urls(given: Sequence[str]) -> Iterator[str]:
@@ -132,175 +127,161 @@ def _urls(given: Sequence[str]) -> Iterator[str]:
             yield url
 
 
-class _ExplanationPrinter:
-    """Prints the answers for each of ``crawlers``, and keeps the exit code."""
+class _Explanations:
+    """Explains URLs to each of the crawlers that *arguments* or *settings* name; *policy* is that of a crawl."""
 
     def __init__(
         self, arguments: Namespace, settings: BaseSettings | None, policy: CrawlPolicy | None, out: IO[str]
     ) -> None:
-        self.crawlers = crawlers_of(arguments.agent, settings)
-        self.by_profile = arguments.agent is not None  # not for those of a project, who do what the engine says
-        self.is_planning = arguments.spider is not None  # whether to say what a crawl does
+        self._arguments, self._settings, self._policy, self._out = arguments, settings, policy, out
+        self._crawlers = crawlers_of(arguments.agent, settings)
+        self._by_profile = arguments.agent is not None  # not for those of a project, who do what the engine says
         has_one_url = len(arguments.urls) == 1 and arguments.urls[0] != "-"
-        self.is_full = arguments.full or arguments.page or (has_one_url and len(self.crawlers) == 1)
-        self.is_telling_problems = self.is_full and not arguments.json
-        self.exit_code = OK
-        self._out = out
-        self._policy = policy
-        self._as_json = arguments.json
+        self._is_full = arguments.full or arguments.page or (has_one_url and len(self._crawlers) == 1)
         self._is_terminal = out.isatty()  # where the answers themselves show the progress
         self._allowed = self._disallowed = 0
         self._progress = Progress(sys.stderr)
+        self._exit_code = OK
 
-    def print_all(self, url: str, rules: Iterable[CrawlerRules], plan: Judgment | None = None) -> None:
-        """Print the answer about *url* for each crawler."""
-        for each in rules:
-            self.print(url, each, said_by_site(url, each) if self.is_full else NOTHING, plan)
+    def by_file(self) -> int:
+        """Answer by the rules of one file; return the exit code. Raises `InputError`."""
+        name, urls, chosen = self._arguments.file, self._arguments.urls, self._arguments.dialect
+        if name == "-" and ("-" in urls or not urls):
+            raise InputError("standard input cannot provide both the robots.txt and the URLs")
+        body = read_file(name)
+        dialect, limit = dialect_and_limit(self._settings)
+        robotstxt = parse(body, DIALECTS[chosen] if chosen else dialect, limit=limit)
+        rules = [
+            CrawlerRules(robotstxt, tokens, by_profile=self._by_profile, file=name) for tokens in self._crawlers
+        ]
+        if name != "-" and self._is_full:
+            for each in rules:
+                each.licenses = licenses_beside(name, each)
+        for url in decidable(_urls(urls), self._print_problem):
+            self._print_all(url, rules, self._said_by_site(url, rules))
+        self._progress.clear()
+        return self._exit_code
 
-    def print(self, url: str, rules: CrawlerRules, said: UrlStatements, plan: Judgment | None = None) -> None:
-        """Print the answer about *url* for one crawler, what else is *said*, and first the *plan* of a crawl."""
-        passes = plan.passes if plan else rules.verdict(url).allowed
-        if self._is_terminal:
-            self._progress.clear()
-        self._out.write(self._answer(url, rules, said, plan) + "\n")
-        if passes:
-            self._allowed += 1
-        else:
-            self._disallowed += 1
-        is_unknown = rules.problem and not (plan and passes)
-        self.exit_code = max(self.exit_code, FAILED if is_unknown else OK if passes else FOUND)
-        if not self._is_terminal and not (self._allowed + self._disallowed) % _PROGRESS_EVERY:
-            self._progress.show(f"{self._allowed:,} URLs allowed, {self._disallowed:,} disallowed")
+    def by_origin(self, settings: BaseSettings, of_pages: RepSettings | None) -> int:
+        """Answer by the rules of the origins, and what pages say where *of_pages* are settings for that.
+
+        Returns the exit code.
+        """
+        from .fetching import crawl, with_gate  # noqa: PLC0415  # loads a whole crawl, which files do not need
+
+        # Input that cannot be read, and URLs without an origin, are reported without a crawl.
+        urls = _urls(self._arguments.urls)
+        while (first := list(islice(urls, _BATCH))) and not any(map(_origin, first)):
+            for _ in self._by_rules(first, {}):
+                pass
+        if first:
+            settings = with_gate(settings) if of_pages else settings
+            crawl(settings, lambda fetcher: self._explain_batches(chain(first, urls), fetcher, of_pages))
+        self._progress.clear()
+        return self._exit_code
+
+    async def _explain_batches(
+        self, urls: Iterator[str], fetcher: CrawlFetcher, of_pages: RepSettings | None
+    ) -> None:
+        """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
+        from .crawl_policy import Judge  # noqa: PLC0415  # loads Scrapy
+
+        judge = Judge(fetcher.crawler) if self._arguments.spider is not None else None
+        known: dict[Origin, list[CrawlerRules]] = {}
+        if self._is_full:
+            await fetcher.learn_holds()
+        while batch := list(islice(urls, _BATCH)):
+            known = await self._rules_of(batch, known, fetcher)
+            for url, rules in self._by_rules(batch, known):
+                plan = await judge.judge(url) if judge else None
+                if of_pages is None:
+                    if self._is_full and any(each.verdict(url).allowed for each in rules):
+                        await add_licenses(rules, fetcher)
+                    self._print_all(url, rules, self._said_by_site(url, rules), plan)
+                elif not fetcher.is_closing:
+                    self._progress.show(shown(f"requesting {url} …"), at_once=True)
+                    self._print_all(url, rules, await said_with_page(url, rules, fetcher, of_pages), plan)
+
+    async def _rules_of(
+        self, urls: Iterable[str], known: dict[Origin, list[CrawlerRules]], fetcher: CrawlFetcher
+    ) -> dict[Origin, list[CrawlerRules]]:
+        """The rules for the origins of *urls*, of which those *known* are not fetched again."""
+        origins = dict.fromkeys(filter(None, map(_origin, urls)))
+        rules = {origin: known[origin] for origin in origins if origin in known}
+
+        def keep(fetched: FetchedRobots) -> None:
+            fetched.held = fetcher.seconds_held(fetched.origin)
+            rules[fetched.origin] = by_crawler = [
+                CrawlerRules(fetched.robotstxt, tokens, by_profile=self._by_profile, fetched=fetched)
+                for tokens in self._crawlers
+            ]
+            is_told = self._is_full and not self._arguments.json  # by the explanation
+            if (problem := by_crawler[0].problem) and not is_told:
+                self._print_problem(problem, OK)  # the answers decide
+
+        missing = [origin for origin in origins if origin not in rules]
+        if missing:
+            number = number_of(len(missing), "robots.txt file", "robots.txt files")
+            self._progress.show(f"fetching {number} …", at_once=True)
+        await fetcher.fetch_each(missing, keep)
+        return rules
+
+    def _by_rules(
+        self, urls: Iterable[str], rules: dict[Origin, list[CrawlerRules]]
+    ) -> Iterator[tuple[str, list[CrawlerRules]]]:
+        """Each of *urls* with the rules for it; those that cannot be answered are printed."""
+        for url in urls:
+            try:
+                by_crawler = rules.get(origin_of(url), [])  # empty when Ctrl-C came first
+            except InputError as error:
+                self._print_problem(error)
+                continue
+            yield with_scheme(url), by_crawler
+
+    def _said_by_site(self, url: str, rules: Iterable[CrawlerRules]) -> list[UrlStatements]:
+        return [said_by_site(url, each) if self._is_full else NOTHING for each in rules]
+
+    def _print_all(
+        self, url: str, rules: Iterable[CrawlerRules], said: Iterable[UrlStatements], plan: Judgment | None = None
+    ) -> None:
+        """Print the answer about *url* for each crawler, what else is *said*, and first the *plan* of a crawl."""
+        for each, statements in zip(rules, said, strict=True):
+            passes = plan.passes if plan else each.verdict(url).allowed
+            if self._is_terminal:
+                self._progress.clear()
+            self._out.write(self._answer(url, each, statements, plan) + "\n")
+            if passes:
+                self._allowed += 1
+            else:
+                self._disallowed += 1
+            is_unknown = each.problem and not (plan and passes)
+            self._exit_code = max(self._exit_code, FAILED if is_unknown else OK if passes else FOUND)
+            if not self._is_terminal and not (self._allowed + self._disallowed) % _PROGRESS_EVERY:
+                self._progress.show(f"{self._allowed:,} URLs allowed, {self._disallowed:,} disallowed")
 
     def _answer(self, url: str, rules: CrawlerRules, said: UrlStatements, plan: Judgment | None) -> str:
-        if self._as_json:
-            facts = _explanation_facts(url, rules, self._policy, said, full=self.is_full)
+        if self._arguments.json:
+            facts = _explanation_facts(url, rules, self._policy, said, full=self._is_full)
             return json.dumps(facts | ({"requested": plan.passes, "why": plan.why} if plan else {}))
         planned = ""
         if plan:
             text, style = ("requested", "good") if plan.passes else ("not requested", "bad")
             planned = f"{paint(f'{text:<13}', style, self._out)}  {shown(url)}: {shown(plan.why)}"
-        if self.is_full:
+        if self._is_full:
             gap = "\n" * bool(self._allowed or self._disallowed)
             text = _as_text(url, rules, self._policy, self._out, said)
             return gap + (f"{planned}\n{text}" if plan else text)
-        crawler = f"  ({shown(rules.agent)})" if len(self.crawlers) > 1 else ""
+        crawler = f"  ({shown(rules.agent)})" if len(self._crawlers) > 1 else ""
         verdict = rules.verdict(url)
         applied = self._policy.apply(url, verdict) if self._policy else None
         return planned or _as_line(url, verdict, applied, self._out) + crawler
 
-    def show_progress(self, text: str) -> None:
-        """Show *text* on a terminal until the next answer."""
-        self._progress.show(shown(text), at_once=True)
-
-    def print_problem(self, problem: object, exit_code: int = FAILED) -> None:
+    def _print_problem(self, problem: object, exit_code: int = FAILED) -> None:
         """Print why something is unknown."""
         self._progress.clear()
         self._out.flush()
         print_error("explain", problem)
-        self.exit_code = max(self.exit_code, exit_code)
-
-    def end(self) -> int:
-        """Clear the progress; return the exit code."""
-        self._progress.clear()
-        return self.exit_code
-
-
-def _explain_by_file(arguments: Namespace, settings: BaseSettings | None, printer: _ExplanationPrinter) -> int:
-    if arguments.file == "-" and ("-" in arguments.urls or not arguments.urls):
-        raise InputError("standard input cannot provide both the robots.txt and the URLs")
-    body = read_file(arguments.file)
-    dialect, limit = dialect_and_limit(settings)
-    robotstxt = parse(body, DIALECTS[arguments.dialect] if arguments.dialect else dialect, limit=limit)
-    rules = [
-        CrawlerRules(robotstxt, tokens, by_profile=printer.by_profile, file=arguments.file)
-        for tokens in printer.crawlers
-    ]
-    if arguments.file != "-" and printer.is_full:
-        for each in rules:
-            each.licenses = licenses_beside(arguments.file, each)
-    for url in decidable(_urls(arguments.urls), printer.print_problem):
-        printer.print_all(url, rules)
-    return printer.end()
-
-
-def _explain_by_origin(
-    urls: Iterator[str], settings: BaseSettings, printer: _ExplanationPrinter, of_pages: RepSettings | None
-) -> int:
-    from .fetching import crawl, with_gate  # noqa: PLC0415  # loads a whole crawl, which files do not need
-
-    # Input that cannot be read, and URLs without an origin, are reported without a crawl.
-    while (first := list(islice(urls, _BATCH))) and not any(map(_origin, first)):
-        for _ in _by_rules(first, {}, printer):
-            pass
-    if first:
-        settings = with_gate(settings) if of_pages else settings
-        crawl(settings, lambda fetcher: _explain_batches(chain(first, urls), fetcher, printer, of_pages))
-    return printer.end()
-
-
-async def _explain_batches(
-    urls: Iterator[str], fetcher: CrawlFetcher, printer: _ExplanationPrinter, of_pages: RepSettings | None
-) -> None:
-    """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
-    from .crawl_policy import Judge  # noqa: PLC0415  # loads Scrapy
-
-    judge = Judge(fetcher.crawler) if printer.is_planning else None
-    known: dict[Origin, list[CrawlerRules]] = {}
-    if printer.is_full:
-        await fetcher.learn_holds()
-    while batch := list(islice(urls, _BATCH)):
-        known = await _rules_of(batch, known, fetcher, printer)
-        for url, rules in _by_rules(batch, known, printer):
-            plan = await judge.judge(url) if judge else None
-            if of_pages is None:
-                if printer.is_full and any(each.verdict(url).allowed for each in rules):
-                    await add_licenses(rules, fetcher)
-                printer.print_all(url, rules, plan)
-            elif not fetcher.is_closing:
-                printer.show_progress(f"requesting {url} …")
-                for each, said in zip(rules, await said_with_page(url, rules, fetcher, of_pages), strict=True):
-                    printer.print(url, each, said, plan)
-
-
-async def _rules_of(
-    urls: Iterable[str],
-    known: dict[Origin, list[CrawlerRules]],
-    fetcher: CrawlFetcher,
-    printer: _ExplanationPrinter,
-) -> dict[Origin, list[CrawlerRules]]:
-    """The rules for the origins of *urls*, of which those *known* are not fetched again."""
-    origins = dict.fromkeys(filter(None, map(_origin, urls)))
-    rules = {origin: known[origin] for origin in origins if origin in known}
-
-    def keep(fetched: FetchedRobots) -> None:
-        fetched.held = fetcher.seconds_held(fetched.origin)
-        by_crawler = [
-            CrawlerRules(fetched.robotstxt, tokens, by_profile=printer.by_profile, fetched=fetched)
-            for tokens in printer.crawlers
-        ]
-        rules[fetched.origin] = by_crawler
-        if (problem := by_crawler[0].problem) and not printer.is_telling_problems:
-            printer.print_problem(problem, OK)  # the answers decide
-
-    missing = [origin for origin in origins if origin not in rules]
-    if missing:
-        printer.show_progress(f"fetching {number_of(len(missing), 'robots.txt file', 'robots.txt files')} …")
-    await fetcher.fetch_each(missing, keep)
-    return rules
-
-
-def _by_rules(
-    urls: Iterable[str], rules: dict[Origin, list[CrawlerRules]], printer: _ExplanationPrinter
-) -> Iterator[tuple[str, list[CrawlerRules]]]:
-    """Each of *urls* with the rules for it; those that cannot be answered are printed."""
-    for url in urls:
-        try:
-            by_crawler = rules.get(origin_of(url), [])  # empty when Ctrl-C came first
-        except InputError as error:
-            printer.print_problem(error)
-            continue
-        yield with_scheme(url), by_crawler
+        self._exit_code = max(self._exit_code, exit_code)
 
 
 def _origin(url: str) -> Origin | None:
