@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -198,7 +198,9 @@ def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> in
         if arguments.files:
             found = _rows_of_files(Files(Path(arguments.files), _date(arguments.date)), survey, measure)
         elif arguments.rows:
-            found = _rows_of_parquet(arguments.rows, survey)
+            tables = [ParquetRows(Path(path)) for path in arguments.rows]
+            chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
+            found = compress(chain.from_iterable(table.rows() for table in tables), chosen)
         else:
             found = _rows_of_captures(arguments, survey, measure, stack)
         return survey.run(out, lambda: survey.add_all(found))
@@ -231,12 +233,6 @@ def _rows_of_captures(arguments: Namespace, survey: _Survey, measure: _Measure, 
     survey.expect(number)
     found = map_in_processes(measure, zip(captures, repeat(None)), worth_it=_WORTH_PROCESSES)
     return captures.with_damage(found)
-
-
-def _rows_of_parquet(paths: Sequence[str], survey: _Survey) -> Iterator[Row]:
-    tables = [ParquetRows(Path(path)) for path in paths]
-    chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
-    return compress(chain.from_iterable(table.rows() for table in tables), chosen)
 
 
 _Measure = Callable[[tuple[Capture, str | None]], Row]
@@ -291,18 +287,15 @@ class _Survey:
             )
         self._arguments = arguments
         self._totals, self._invalid, self._progress = Totals(), 0, Progress(sys.stderr)
-        self._earlier = self._earlier_sites() if arguments.resume else None
+        self._earlier = earlier = SiteCounts() if arguments.resume else None
+        if earlier is not None:
+            for row in self.folder.earlier_rows():
+                self._totals.add(row)
+                earlier.add(row.site)
         self._before = self._expected = self._totals.sites
         self.sites = self._listed() if arguments.sites or arguments.from_file else None
         self._by = (arguments.by or "").strip().lower()  # as the names of a list are kept
         self._check_column(self._by)
-
-    def _earlier_sites(self) -> SiteCounts:
-        earlier = SiteCounts()
-        for row in self.folder.earlier_rows():
-            self._totals.add(row)
-            earlier.add(row.site)
-        return earlier
 
     def _listed(self) -> SiteList:
         sites, name = SiteList(), self._arguments.from_file

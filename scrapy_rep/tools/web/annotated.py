@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, Final
 
-from scrapy_rep.protocol import Kind, RobotsTxt, parse
+from scrapy_rep.protocol import Kind, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.protocol.records import bom_length
@@ -17,7 +16,7 @@ from scrapy_rep.tools.lint import CODES, Finding, Fix, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
 from scrapy_rep.tools.lint.fixes import Fixer
-from scrapy_rep.tools.profiles import FALLBACK, NONE, Reading, reading
+from scrapy_rep.tools.profiles import FALLBACK, NONE, reading
 from scrapy_rep.tools.watch.changes import Watch, alike
 
 from .question import CheckQuestion
@@ -168,17 +167,13 @@ def summary(question: CheckQuestion, found: tuple[FoundHere, ...]) -> list[str]:
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
     verdicts = verdicts_on(question) if len(question.urls) <= MOST_URLS else ()
     findings = [here.finding for here in found]
-    notes = [as_read.note for as_read in _apart(question, robotstxt)]
+    notes = [
+        as_read.note
+        for as_read in (reading(robotstxt, agent) for agent in question.crawlers)
+        if as_read.crawler and (as_read.crawler.fallbacks or as_read.ignores_star)
+        if as_read.group in {FALLBACK, NONE}  # another one than a literal reading of the file has it
+    ]
     return sentences(robotstxt, findings, verdicts, notes, access=question.access, status=question.status)
-
-
-def _apart(question: CheckQuestion, robotstxt: RobotsTxt) -> Iterator[Reading]:
-    """The crawlers that are asked about and follow another group than a literal reading of the file has it."""
-    for agent in question.crawlers:
-        as_read = reading(robotstxt, agent)
-        has_profile = as_read.crawler and (as_read.crawler.fallbacks or as_read.ignores_star)
-        if has_profile and as_read.group in {FALLBACK, NONE}:
-            yield as_read
 
 
 def _lines(

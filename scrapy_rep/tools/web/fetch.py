@@ -19,7 +19,7 @@ from w3lib.url import safe_url_string
 
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.access import TRUNCATED, Answer, Reading, body_of, headers_read, read
+from scrapy_rep.protocol.access import TRUNCATED, Answer, body_of, headers_read, read
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
 
@@ -131,7 +131,9 @@ class WebFetcher:
             location = _location(target, response)
             if location is None:
                 yield f"status {response.status}, {number_of(len(response.body), 'octet', 'octets')}"
-                reading = self._read(target, response)
+                reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
+                if reading.problem:  # whatever the status says
+                    raise NotFetchedError(f"{shown(target)} is unreachable: {reading.problem}")
                 if reading.warning:
                     yield reading.warning
                 body = reading.body[: self._limits.robots_octets] if reading.access is Access.SUCCESSFUL else b""
@@ -144,13 +146,6 @@ class WebFetcher:
                 yield FetchedFile(url, tuple(hops), response.status, Access.UNAVAILABLE, b"")
                 return
             hops.append(location)
-
-    def _read(self, url: str, response: Answer) -> Reading:
-        """What *response* means. Raises `NotFetchedError` for a site that is unreachable, whatever its status."""
-        reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
-        if reading.problem:
-            raise NotFetchedError(f"{shown(url)} is unreachable: {reading.problem}")
-        return reading
 
     async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> Answer:
         """Make one request *until* then, with all failures as `NotFetchedError`."""

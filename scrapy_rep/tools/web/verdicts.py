@@ -177,9 +177,12 @@ def compare(question: CheckQuestion, seconds: float) -> DialectComparison:
             continue
         names, _ = groups.setdefault(_allowed(verdicts), ([], verdicts))
         names.append(name)
-    return DialectComparison(
-        tuple(_group(names, found, asked) for names, found in groups.values()), tuple(left_out)
-    )
+    found = []
+    for names, verdicts in groups.values():
+        different = [one for one, other in zip(verdicts, asked, strict=True) if one.allowed is not other.allowed]
+        listed = tuple(different[:_MOST_DIFFERENCES])
+        found.append(DialectGroup(tuple(names), verdicts is asked, listed, len(different)))
+    return DialectComparison(tuple(found), tuple(left_out))
 
 
 def _verdict(
@@ -252,11 +255,6 @@ def _verdicts(
 
 def _allowed(verdicts: list[UrlVerdict]) -> tuple[bool, ...]:
     return tuple(verdict.allowed for verdict in verdicts)
-
-
-def _group(names: list[str], verdicts: list[UrlVerdict], asked: list[UrlVerdict]) -> DialectGroup:
-    different = [one for one, other in zip(verdicts, asked, strict=True) if one.allowed is not other.allowed]
-    return DialectGroup(tuple(names), verdicts is asked, tuple(different[:_MOST_DIFFERENCES]), len(different))
 
 
 def _signals(robotstxt: RobotsTxt, token: str, urls: Iterable[str]) -> tuple[tuple[Uses, ...], tuple[str, ...]]:
