@@ -19,7 +19,7 @@ from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.lint.fixes import Fixer
 from scrapy_rep.tools.lint.sarif import sarif_results
-from scrapy_rep.tools.web.question import Question, QuestionError, question_in
+from scrapy_rep.tools.web.question import CheckQuestion, QuestionError, question_in
 from scrapy_rep.tools.web.verdicts import judge
 from scrapy_rep.tools.web.visitors import LOCAL
 
@@ -161,7 +161,7 @@ def web(data: bytes) -> None:
         _check_web(question_in(json.loads(text), LOCAL))
 
 
-def _check_web(question: Question) -> None:
+def _check_web(question: CheckQuestion) -> None:
     verdicts = judge(question)
     json.dumps(asdict(verdicts))
     file = parse(question.robots, question.flavour, limit=question.limit)

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +22,8 @@ from scrapy.settings import BaseSettings, Settings
 
 from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.policy.meta import BLANK, stamp_of
-from scrapy_rep.tools.answers import WORDS, decision_text
+from scrapy_rep.tools.answers import decision_text
+from scrapy_rep.tools.commands.crawl_policy import Judgment
 
 if TYPE_CHECKING:
     Subject = Crawler | BaseSettings | Mapping[str, Any]
@@ -31,19 +31,6 @@ if TYPE_CHECKING:
 _PATIENCE: Final = 60.0  # seconds until the crawl for settings is given up
 _END_OF_LOG: Final = 2_000  # characters
 _ADD: Final = 'enable it with ADDONS = {"scrapy_rep.Addon": 300}'
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """Whether the gate lets a request for ``url`` pass, and ``why``."""
-
-    url: str
-    passes: bool
-    why: str
-
-    def __str__(self) -> str:
-        """The judgement as a sentence."""
-        return f"{self.url} is {WORDS[self.passes]}: {self.why}"
 
 
 def assert_allowed(subject: Subject, *urls: str) -> None:
@@ -79,12 +66,12 @@ def _assert(subject: Subject, urls: Sequence[str], *, passes: bool) -> None:
     else:
         settings = subject if isinstance(subject, BaseSettings) else Settings(dict(subject))
         found = _by_settings(settings, urls)
-    wrong = [judgement for judgement in found if judgement.passes is not passes]
+    wrong = [judgment for judgment in found if judgment.passes is not passes]
     if wrong:
         raise AssertionError("\n".join(map(str, wrong)))
 
 
-def _by_crawler(crawler: Crawler, request: Request) -> Judgement:
+def _by_crawler(crawler: Crawler, request: Request) -> Judgment:
     __tracebackhide__ = True
     url = request.url
     try:
@@ -94,16 +81,16 @@ def _by_crawler(crawler: Crawler, request: Request) -> Judgement:
     if extension is None:
         raise AssertionError(f"the crawler has no scrapy_rep.RepExtension: {_ADD}, and ask after the crawl")
     if not extension.judge.asks_rules(request):
-        return Judgement(url, passes=True, why="robots.txt is not checked")
+        return Judgment(url, passes=True, why="robots.txt is not checked")
     robots = extension.registry.current(extension.targets.of(request))
     if robots is None:
         raise AssertionError(f"the crawl has not fetched the robots.txt for {url}, or it has expired")
     decision = extension.decide(robots, request)
-    return Judgement(url, not decision.is_forbidden, decision_text(stamp_of(decision, BLANK)))
+    return Judgment(url, not decision.is_forbidden, decision_text(stamp_of(decision, BLANK)))
 
 
-def _by_settings(settings: BaseSettings, urls: Sequence[str]) -> list[Judgement]:
-    """The judgements of a crawl with *settings* in a process of its own."""
+def _by_settings(settings: BaseSettings, urls: Sequence[str]) -> list[Judgment]:
+    """The judgments of a crawl with *settings* in a process of its own."""
     __tracebackhide__ = True
     with tempfile.TemporaryDirectory() as folder:
         answers = Path(folder, "answers.json")
@@ -120,7 +107,7 @@ def _by_settings(settings: BaseSettings, urls: Sequence[str]) -> list[Judgement]
             raise AssertionError(f"the crawl did not end within {_PATIENCE:g} s{_end(error.stderr)}") from None
         if not answers.exists():
             raise AssertionError(f"the crawl failed with exit code {process.returncode}{_end(process.stderr)}")
-        return [Judgement(**answer) for answer in json.loads(answers.read_text("utf-8"))]
+        return [Judgment(**answer) for answer in json.loads(answers.read_text("utf-8"))]
 
 
 def _job(settings: BaseSettings, urls: Sequence[str]) -> bytes:

@@ -25,13 +25,13 @@ _NO_WAITING: Final = {"REP_RETRY_TIMES": 0, "REP_UNREACHABLE_WAIT": 0.0, "REP_ST
 
 
 def judge(settings: BaseSettings, urls: Sequence[str]) -> list[dict[str, Any]]:
-    """The judgements on *urls*, as the fields of a `Judgement`. Raises what `run_in_crawl` does."""
+    """The judgments on *urls*, as the fields of a `Judgment`. Raises what `run_in_crawl` does."""
     found: list[dict[str, Any]] = []
 
     async def work(crawler: Crawler) -> None:
         judge = Judge(crawler)
         for url in urls:
-            found.append({"url": url, **(await judge.judge(url))._asdict()})  # noqa: PERF401  # each awaits
+            found.append((await judge.judge(url))._asdict())  # noqa: PERF401  # each awaits
 
     run_in_crawl(_for_tests(settings), work)
     return found

@@ -21,7 +21,7 @@ SAMPLE_HOST: Final = "https://host.invalid"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangedVerdict:
     """A ``url`` that one of two readings allows to the crawler ``agent``, and the other does not."""
 
     url: str
@@ -49,12 +49,12 @@ class Difference:
             (agent, parse(old, old_dialect, limit=limit), parse(new, new_dialect, limit=limit)) for agent in agents
         ]
 
-    def changes(self, url: str) -> Iterator[Change]:
+    def changes(self, url: str) -> Iterator[ChangedVerdict]:
         """Yield a change for each crawler whose verdict on *url* differs."""
         for agent, old, new in self._files:
             before, after = old.verdict(agent, url), new.verdict(agent, url)
             if before.allowed is not after.allowed:
-                yield Change(url, agent, before, after)
+                yield ChangedVerdict(url, agent, before, after)
 
     def sample_paths(self) -> tuple[list[str], int]:
         """Return paths where the verdicts may differ, and how many there are in all.
@@ -94,9 +94,6 @@ def paths_of(patterns: Iterable[Pattern]) -> Iterator[str]:
         for star in _STAR_STANDS_FOR:
             path = star.join(pieces)
             for end in _ENDINGS:
-                yield _as_url((path if path.startswith(b"/") else b"/" + path) + end)
-
-
-def _as_url(path: bytes) -> str:
-    text = path.decode("utf-8", "surrogateescape")
-    return f"{SAMPLE_HOST}{text}" if text.startswith("//") else text
+                octets = (path if path.startswith(b"/") else b"/" + path) + end
+                text = octets.decode("utf-8", "surrogateescape")
+                yield f"{SAMPLE_HOST}{text}" if text.startswith("//") else text

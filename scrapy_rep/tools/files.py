@@ -116,7 +116,10 @@ def wrong_place(path: Path, wanted: str) -> str:
     Raises ``OSError`` when nothing is there that can be read.
     """
     if path.is_dir():
-        return _wrong_folder(path, wanted)
+        kinds = map(binary_kind_at, islice(files_in(path), _MOST_ASKED))
+        option = next((_OPTIONS[kind] for kind in kinds if kind in _OPTIONS), "--files")
+        what = "the files in it" if option == "--warc" else "it"
+        return f"a folder, not {wanted}; scrapy robots survey {option} reads {what}"
     with open_file(path) as file:
         start = file.read(_START)
     return wrong_start(start, wanted)
@@ -130,13 +133,6 @@ def wrong_start(start: bytes, wanted: str) -> str:
         hint = reader_of(kind)
         return f"{kind}, not {wanted}" + (f"; {hint}" if hint else "")
     return f"a text file, not {wanted}; scrapy robots survey --files reads the folder that it is in"
-
-
-def _wrong_folder(folder: Path, wanted: str) -> str:
-    kinds = map(binary_kind_at, islice(files_in(folder), _MOST_ASKED))
-    option = next((_OPTIONS[kind] for kind in kinds if kind in _OPTIONS), "--files")
-    what = "the files in it" if option == "--warc" else "it"
-    return f"a folder, not {wanted}; scrapy robots survey {option} reads {what}"
 
 
 def binary_kind_at(path: Path) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -122,14 +122,13 @@ def side_by_side(origins: Iterable[OriginForecast]) -> Forecast:
     slots: defaultdict[str, list[OriginForecast]] = defaultdict(list)
     for origin in origins:
         slots[origin.slot].append(origin)
-    return Forecast([each for sharing in slots.values() for each in _sharing(sharing)])
-
-
-def _sharing(origins: list[OriginForecast]) -> Iterator[OriginForecast]:
-    pace = max((each.pace for each in origins), key=lambda pace: pace.seconds)
-    held = max(each.held for each in origins)
-    requests = sum((each.pages or 0) + each.sitemaps for each in origins)
-    return (replace(each, pace=pace, held=held, slot_requests=requests) for each in origins)
+    found: list[OriginForecast] = []
+    for sharing in slots.values():
+        pace = max((each.pace for each in sharing), key=lambda pace: pace.seconds)
+        held = max(each.held for each in sharing)
+        requests = sum((each.pages or 0) + each.sitemaps for each in sharing)
+        found += (replace(each, pace=pace, held=held, slot_requests=requests) for each in sharing)
+    return Forecast(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from html import unescape
@@ -39,7 +39,7 @@ _LONGEST_URL: Final = 2_083
 _LONGEST_RULE: Final = 500
 
 
-class Kind(str, Enum):
+class LoadedAs(str, Enum):
     """What a URL is loaded as. A preload may be of any kind; ``other`` is what its ``as`` says beside these."""
 
     PAGE = "page"
@@ -53,18 +53,67 @@ class Kind(str, Enum):
     OTHER = "other"
 
 
-_SHAPING: Final = frozenset({Kind.STYLE_SHEET, Kind.SCRIPT, Kind.FRAME})
+_SHAPING: Final = frozenset({LoadedAs.STYLE_SHEET, LoadedAs.SCRIPT, LoadedAs.FRAME})
 """Without these a page has another look, or other text."""
+
+_KINDS_OF_FILES: Final = frozenset({LoadedAs.MEDIA, LoadedAs.OTHER})
+"""Whose values are no nouns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceVerdict:
+    """What robots.txt says about a URL: ``allowed`` is None where that is unknown, and ``problem`` says why."""
+
+    allowed: bool | None
+    line: int = 0
+    rule: str = ""
+    reason: str = ""
+    problem: str = ""
+
+    @classmethod
+    def of(cls, verdict: Verdict, problem: str = "") -> ResourceVerdict:
+        """That of *verdict*; *problem* is why the robots.txt is unreachable, if it is."""
+        is_known = verdict.reason is not Reason.UNREACHABLE
+        rule = rule_text(verdict.rule, _LONGEST_RULE)
+        return cls(verdict.allowed if is_known else None, verdict.line, rule, verdict.reason.value, problem)
+
+    @property
+    def word(self) -> str:
+        """``open``, ``closed`` or ``unknown``."""
+        return {True: "open", False: "closed", None: "unknown"}[self.allowed]
+
+    @property
+    def where(self) -> str:
+        """The line of the rule that decided, or the reason where none did."""
+        return f"line {self.line}" if self.line else self.reason
+
 
 # Which resources a page has.
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Something that a page loads from the absolute ``url``, which has no fragment."""
+    """Something that a page loads from the absolute ``url``, which has no fragment, or the page itself.
+
+    ``verdict`` is what robots.txt says about it, once that was asked.
+    """
 
     url: str
-    kind: Kind
+    kind: LoadedAs
+    verdict: ResourceVerdict = ResourceVerdict(None)
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON; what is empty is None."""
+        verdict = self.verdict
+        return {
+            "url": self.url,
+            "kind": self.kind.value,
+            "allowed": verdict.allowed,
+            "line": verdict.line or None,
+            "rule": verdict.rule or None,
+            "reason": verdict.reason,
+            "problem": verdict.problem or None,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +125,24 @@ class Found:
 
 
 _LOADING: Final = {
-    "audio": {"src": Kind.MEDIA},
-    "embed": {"src": Kind.OTHER},
-    "frame": {"src": Kind.FRAME},
-    "iframe": {"src": Kind.FRAME},
-    "img": {"src": Kind.IMAGE, "srcset": Kind.IMAGE},
-    "input": {"src": Kind.IMAGE},
-    "object": {"data": Kind.OTHER},
-    "source": {"src": Kind.MEDIA, "srcset": Kind.IMAGE},
-    "track": {"src": Kind.MEDIA},
-    "video": {"src": Kind.MEDIA, "poster": Kind.IMAGE},
+    "audio": {"src": LoadedAs.MEDIA},
+    "embed": {"src": LoadedAs.OTHER},
+    "frame": {"src": LoadedAs.FRAME},
+    "iframe": {"src": LoadedAs.FRAME},
+    "img": {"src": LoadedAs.IMAGE, "srcset": LoadedAs.IMAGE},
+    "input": {"src": LoadedAs.IMAGE},
+    "object": {"data": LoadedAs.OTHER},
+    "source": {"src": LoadedAs.MEDIA, "srcset": LoadedAs.IMAGE},
+    "track": {"src": LoadedAs.MEDIA},
+    "video": {"src": LoadedAs.MEDIA, "poster": LoadedAs.IMAGE},
 }
 """The attributes by which elements load; ``link``, ``script`` and ``style`` have rules of their own."""
 
 _READ: Final = frozenset({*_LOADING, "base", "link", "script", "style"})
 
 _PRELOADED: Final = {
-    "style": Kind.STYLE_SHEET, "script": Kind.SCRIPT, "image": Kind.IMAGE, "font": Kind.FONT,
-    "document": Kind.FRAME, "audio": Kind.MEDIA, "video": Kind.MEDIA, "track": Kind.MEDIA,
+    "style": LoadedAs.STYLE_SHEET, "script": LoadedAs.SCRIPT, "image": LoadedAs.IMAGE, "font": LoadedAs.FONT,
+    "document": LoadedAs.FRAME, "audio": LoadedAs.MEDIA, "video": LoadedAs.MEDIA, "track": LoadedAs.MEDIA,
 }  # fmt: skip
 
 _JAVASCRIPT: Final = re.compile(
@@ -130,7 +179,7 @@ def cut_after(octets: int) -> str:
     return f"Only the first {octets:,} octets of the page were read."
 
 
-def _addresses(element: Element) -> Iterator[tuple[str, Kind]]:
+def _addresses(element: Element) -> Iterator[tuple[str, LoadedAs]]:
     """What *element* loads, as it is written."""
     attributes = element.attributes
     if element.name == "link":
@@ -138,7 +187,7 @@ def _addresses(element: Element) -> Iterator[tuple[str, Kind]]:
     elif element.name == "script":
         kind = attributes.get("type", "").strip()
         if kind.lower() == "module" or ("nomodule" not in attributes and _JAVASCRIPT.fullmatch(kind)):
-            yield attributes.get("src", ""), Kind.SCRIPT
+            yield attributes.get("src", ""), LoadedAs.SCRIPT
     elif element.name == "style":
         yield from _of_css(element.text)
     elif element.name != "input" or attributes.get("type", "").lower() == "image":
@@ -149,18 +198,18 @@ def _addresses(element: Element) -> Iterator[tuple[str, Kind]]:
         yield from _of_css(attributes["style"])
 
 
-def _of_link(attributes: Mapping[str, str]) -> Iterator[tuple[str, Kind]]:
+def _of_link(attributes: Mapping[str, str]) -> Iterator[tuple[str, LoadedAs]]:
     words, address = attributes.get("rel", "").lower().split(), attributes.get("href", "")
     if "stylesheet" in words:
-        yield address, Kind.STYLE_SHEET
+        yield address, LoadedAs.STYLE_SHEET
     elif "modulepreload" in words:
-        yield address, Kind.SCRIPT
+        yield address, LoadedAs.SCRIPT
     elif "preload" in words:
-        yield address, _PRELOADED.get(attributes.get("as", "").lower(), Kind.OTHER)
+        yield address, _PRELOADED.get(attributes.get("as", "").lower(), LoadedAs.OTHER)
         for candidate in _of_set(attributes.get("imagesrcset", "")):
-            yield candidate, Kind.IMAGE
+            yield candidate, LoadedAs.IMAGE
     elif any(word.endswith("icon") for word in words):  # "apple-touch-icon" too
-        yield address, Kind.ICON
+        yield address, LoadedAs.ICON
 
 
 _CANDIDATE: Final = re.compile(r"[\s,]*(\S+)")
@@ -195,7 +244,7 @@ _ESCAPE: Final = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})\s?|\n|(.))", re.DOTALL)
 _NOT_IN_BARE: Final = re.compile(r"[\"'(\s]")
 
 
-def _of_css(text: str) -> Iterator[tuple[str, Kind]]:
+def _of_css(text: str) -> Iterator[tuple[str, LoadedAs]]:
     """What a style sheet loads: https://www.w3.org/TR/css-syntax-3/#consume-url-token for ``url()``."""
     is_font = False
     for found in _CSS.finditer(text):
@@ -208,7 +257,7 @@ def _of_css(text: str) -> Iterator[tuple[str, Kind]]:
             continue
         if "\\" in address:
             address = _ESCAPE.sub(_unescaped, address)
-        yield address, Kind.STYLE_SHEET if found["sheet"] else Kind.FONT if is_font else Kind.IMAGE
+        yield address, LoadedAs.STYLE_SHEET if found["sheet"] else LoadedAs.FONT if is_font else LoadedAs.IMAGE
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -230,34 +279,6 @@ def _absolute(base: str, address: str) -> str:
 
 
 # Whether robots.txt lets a crawler load them.
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What robots.txt says about a URL: ``allowed`` is None where that is unknown, and ``problem`` says why."""
-
-    allowed: bool | None
-    line: int = 0
-    rule: str = ""
-    reason: str = ""
-    problem: str = ""
-
-    @classmethod
-    def of(cls, verdict: Verdict, problem: str = "") -> Answer:
-        """That of *verdict*; *problem* is why the robots.txt is unreachable, if it is."""
-        is_known = verdict.reason is not Reason.UNREACHABLE
-        rule = rule_text(verdict.rule, _LONGEST_RULE)
-        return cls(verdict.allowed if is_known else None, verdict.line, rule, verdict.reason.value, problem)
-
-    @property
-    def word(self) -> str:
-        """``open``, ``closed`` or ``unknown``."""
-        return {True: "open", False: "closed", None: "unknown"}[self.allowed]
-
-    @property
-    def where(self) -> str:
-        """The line of the rule that decided, or the reason where none did."""
-        return f"line {self.line}" if self.line else self.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +305,7 @@ class PageResponse:
 class Asker(Protocol):
     """Fetches for `check`, and knows the crawler."""
 
-    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> Mapping[str, Answer]:
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> Mapping[str, ResourceVerdict]:
         """Return what the robots.txt of each origin says about its URLs; a URL may be missing."""
 
     async def page(self, url: str) -> PageResponse:
@@ -295,29 +316,7 @@ class Asker(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A page or a resource, and the ``answer`` about it."""
-
-    url: str
-    kind: Kind
-    answer: Answer
-
-    def as_facts(self) -> dict[str, Any]:
-        """The same as data for JSON; what is empty is None."""
-        answer = self.answer
-        return {
-            "url": self.url,
-            "kind": self.kind.value,
-            "allowed": answer.allowed,
-            "line": answer.line or None,
-            "rule": answer.rule or None,
-            "reason": answer.reason,
-            "problem": answer.problem or None,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
+class ResourceReport:
     """Whether the resources of a page are closed to the crawler ``agent``.
 
     ``pages`` are the page and, before it, those that redirect to it; ``problem`` says why the page was not read,
@@ -325,20 +324,20 @@ class Report:
     """
 
     agent: str
-    pages: tuple[Checked, ...]
-    resources: tuple[Checked, ...] = ()
+    pages: tuple[Resource, ...]
+    resources: tuple[Resource, ...] = ()
     problem: str = ""
     cut: str = ""
 
     @property
-    def closed(self) -> list[Checked]:
+    def closed(self) -> list[Resource]:
         """What robots.txt disallows."""
-        return [one for one in (*self.pages, *self.resources) if one.answer.allowed is False]
+        return [one for one in (*self.pages, *self.resources) if one.verdict.allowed is False]
 
     @property
     def is_complete(self) -> bool:
         """Whether there is an answer about everything that the page loads."""
-        is_known = all(one.answer.allowed is not None for one in (*self.pages, *self.resources))
+        is_known = all(one.verdict.allowed is not None for one in (*self.pages, *self.resources))
         return is_known and not self.problem and not self.cut
 
     @property
@@ -350,10 +349,10 @@ class Report:
     def sentences(self) -> list[str]:
         """The report in a few sentences."""
         page, agent = self.pages[-1], shown(self.agent)
-        if page.answer.allowed is False:
+        if page.verdict.allowed is False:
             return [f"The page itself is closed to {agent}: it was not fetched, and what it loads is not known."]
-        if page.answer.allowed is None:
-            return [f"The page was not fetched: {shown(page.answer.problem)}."]
+        if page.verdict.allowed is None:
+            return [f"The page was not fetched: {shown(page.verdict.problem)}."]
         if self.problem:
             return [f"The page was not read: {shown(self.problem)}."]
         return [*self._of_resources(agent), *filter(None, [self.cut])]
@@ -370,36 +369,27 @@ class Report:
 
     def _of_resources(self, agent: str) -> list[str]:
         number, closed = len(self.resources), self.closed
-        unknown = sum(one.answer.allowed is None for one in self.resources)
+        unknown = sum(one.verdict.allowed is None for one in self.resources)
         if not number:
             return ["The page loads no style sheets, scripts or images."]
         if closed:
             kinds = Counter(one.kind for one in closed)
-            named = ", ".join(_counted(kind, kinds[kind]) for kind in Kind if kind in kinds)
+            nouns = {kind: f"{kind.value} file" if kind in _KINDS_OF_FILES else kind.value for kind in LoadedAs}
+            named = ", ".join(
+                number_of(kinds[kind], one, f"{one}s") for kind, one in nouns.items() if kind in kinds
+            )
             effect = "may not see the page as visitors do" if _SHAPING & kinds.keys() else "sees the page without"
             effect += "" if _SHAPING & kinds.keys() else (" it" if len(closed) == 1 else " them")
             verb = "is" if len(closed) == 1 else "are"
             text = f"{len(closed):,} of {number_of(number, 'resource', 'resources')} {verb} closed to {agent}"
             text = f"{text} ({named}), so it {effect}."
         elif not unknown:
-            return [f"{'All' if number > 1 else 'The'} {_all_of(number)} open to {agent}."]
+            all_of = f"All {number:,} resources are" if number > 1 else "The only resource is"
+            return [f"{all_of} open to {agent}."]
         else:
             text = f"None of {number_of(number, 'resource', 'resources')} is known to be closed to {agent}."
         rest = f"Whether {unknown:,}{' more' * bool(closed)} may be loaded is unknown."
         return [text, rest] if unknown else [text]
-
-
-def _all_of(number: int) -> str:
-    return f"{number:,} resources are" if number > 1 else "only resource is"
-
-
-_PLURALS: Final = {Kind.MEDIA: "media files", Kind.OTHER: "other files"}
-_SINGULARS: Final = {Kind.MEDIA: "media file", Kind.OTHER: "other file"}
-
-
-def _counted(kind: Kind, number: int) -> str:
-    one = _SINGULARS.get(kind, kind.value)
-    return number_of(number, one, _PLURALS.get(kind, f"{one}s"))
 
 
 # The check itself.
@@ -407,38 +397,42 @@ def _counted(kind: Kind, number: int) -> str:
 
 async def check(
     url: str, agent: str, asker: Asker, most: int = MOST_RESOURCES, most_origins: int = MOST_ORIGINS
-) -> Report:
+) -> ResourceReport:
     """Report on the resources of the page at the absolute *url* to the crawler *agent*, for which *asker* asks.
 
     A page that is closed is not requested. At most so many resources are checked, and so many origins asked.
     """
-    pages: list[Checked] = []
+    pages: list[Resource] = []
     page = PageResponse(location=url)
     while page.location:
         if len(pages) > MAX_HOPS:
-            return Report(agent, tuple(pages), problem=f"it redirects more than {MAX_HOPS} times")
+            return ResourceReport(agent, tuple(pages), problem=f"it redirects more than {MAX_HOPS} times")
         if pages and not Origin.from_url(url).may_lead_to(page.location):
-            return Report(agent, tuple(pages), problem=f"it redirects to {page.location}, which is not followed")
+            return ResourceReport(
+                agent, tuple(pages), problem=f"it redirects to {page.location}, which is not followed"
+            )
         url = page.location
-        (checked,) = await _checked([Resource(url, Kind.PAGE)], asker, most_origins)
+        (checked,) = await _checked([Resource(url, LoadedAs.PAGE)], asker, most_origins)
         pages.append(checked)
-        if not checked.answer.allowed:
-            return Report(agent, tuple(pages))
+        if not checked.verdict.allowed:
+            return ResourceReport(agent, tuple(pages))
         page = await asker.page(url)
     if page.problem:
-        return Report(agent, tuple(pages), problem=page.problem)
+        return ResourceReport(agent, tuple(pages), problem=page.problem)
     found = await asker.find(page, url)
     resources = await _checked(found.resources[:most], asker, most_origins)
-    resources.sort(key=lambda one: (one.answer.allowed is not False, one.answer.allowed is not None))
-    return Report(agent, tuple(pages), tuple(resources), cut=found.cut)
+    resources.sort(key=lambda one: (one.verdict.allowed is not False, one.verdict.allowed is not None))
+    return ResourceReport(agent, tuple(pages), tuple(resources), cut=found.cut)
 
 
-async def _checked(resources: Sequence[Resource], asker: Asker, most_origins: int) -> list[Checked]:
+async def _checked(resources: Sequence[Resource], asker: Asker, most_origins: int) -> list[Resource]:
     by_origin: dict[Origin, list[str]] = {}
     for one in resources:
         origin = Origin.from_url(one.url)
         if origin in by_origin or len(by_origin) < most_origins:
             by_origin.setdefault(origin, []).append(one.url)
     answers = await asker.answers(by_origin) if by_origin else {}
-    beyond = Answer(None, reason="not asked", problem=f"at most {most_origins} hosts are asked for a robots.txt")
-    return [Checked(one.url, one.kind, answers.get(one.url, beyond)) for one in resources]
+    beyond = ResourceVerdict(
+        None, reason="not asked", problem=f"at most {most_origins} hosts are asked for a robots.txt"
+    )
+    return [replace(one, verdict=answers.get(one.url, beyond)) for one in resources]

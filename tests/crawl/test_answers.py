@@ -11,10 +11,9 @@ from scrapy.settings import Settings
 
 from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK
 from scrapy_rep.protocol import Access, Origin, parse
-from scrapy_rep.tools.commands.fetching import Fetched as CommandFetched
-from scrapy_rep.tools.commands.fetching import fetch_each
-from scrapy_rep.tools.web.fetch import Fetched, Fetcher
-from scrapy_rep.tools.web.network import FetchError
+from scrapy_rep.tools.commands.fetching import FetchedRobots, fetch_each
+from scrapy_rep.tools.web.fetch import FetchedFile, WebFetcher
+from scrapy_rep.tools.web.network import NotFetchedError
 from scrapy_rep.tools.web.visitors import LOCAL
 from tests.support.answers import ALLOWED, CASES, FORBIDDEN, HTML, RULES, UNREACHABLE, gz, half
 from tests.support.command_here import crawls_here
@@ -77,7 +76,7 @@ def test_a_replay_from_the_http_cache_reads_an_answer_as_the_table_says(world: W
 def test_a_command_reads_an_answer_as_the_table_says(world: World) -> None:
     found: dict[str, str] = {}
 
-    def note(fetched: CommandFetched) -> None:
+    def note(fetched: FetchedRobots) -> None:
         is_allowed = fetched.robotstxt.verdict("*", "/page").allowed
         fate = ALLOWED if is_allowed else FORBIDDEN
         found[str(fetched.origin)] = UNREACHABLE if fetched.entry.access is Access.UNREACHABLE else fate
@@ -94,9 +93,11 @@ def test_the_checker_reads_an_answer_as_the_table_says(world: World) -> None:
 async def _checked(origin: str) -> str:
     try:
         (found,) = [
-            step async for step in Fetcher(LOCAL, "T/1").fetch(f"{origin}/robots.txt") if isinstance(step, Fetched)
+            step
+            async for step in WebFetcher(LOCAL, "T/1").fetch(f"{origin}/robots.txt")
+            if isinstance(step, FetchedFile)
         ]
-    except FetchError:
+    except NotFetchedError:
         return UNREACHABLE
     if found.access is Access.UNREACHABLE:
         return UNREACHABLE

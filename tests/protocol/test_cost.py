@@ -86,8 +86,8 @@ def differences(body: bytes) -> None:
 
 
 def changes(body: bytes) -> None:
-    question = watch.Question(TOKENS, (), GOOGLE, len(ALL) + len(body))
-    list(question.changes(str(ORIGIN), Copy(200, 0.0, "", ALL), Copy(200, 1.0, "", body)))
+    asked = watch.Watch(TOKENS, (), GOOGLE, len(ALL) + len(body))
+    list(asked.changes(str(ORIGIN), Copy(200, 0.0, "", ALL), Copy(200, 1.0, "", body)))
 
 
 def verdicts_by_path(body: bytes) -> None:

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from scrapy_rep.protocol import Origin, parse
-from scrapy_rep.tools.resources import Answer, Found, Kind, PageResponse, Report, check, resources_of
+from scrapy_rep.tools.resources import (
+    Found,
+    LoadedAs,
+    PageResponse,
+    ResourceReport,
+    ResourceVerdict,
+    check,
+    resources_of,
+)
 from tests.support.cost import is_linear_in_steps, is_linear_in_time
 from tests.support.in_process import run
 
@@ -205,10 +213,10 @@ class Sites:
     pages: dict[str, PageResponse]
     asked: list[str] = field(default_factory=list)
 
-    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, ResourceVerdict]:
         self.asked += map(str, by_origin)
         return {
-            url: Answer.of(parse(self.robots.get(str(origin), "").encode()).verdict("Googlebot", url))
+            url: ResourceVerdict.of(parse(self.robots.get(str(origin), "").encode()).verdict("Googlebot", url))
             for origin, urls in by_origin.items()
             for url in urls
         }
@@ -221,7 +229,7 @@ class Sites:
         return resources_of(page.body, url)
 
 
-def report(html: str, robots: str = "", most_origins: int = 50) -> Report:
+def report(html: str, robots: str = "", most_origins: int = 50) -> ResourceReport:
     """On the page at `URL`."""
     sites = Sites({"https://example.com": robots}, {URL: PageResponse(html.encode())})
     return run(check(URL, "Googlebot", sites, most_origins=most_origins))
@@ -249,10 +257,10 @@ def test_the_summary_says_how_many_are_closed_and_what_follows(html: str, robots
 def test_closed_resources_come_first_and_unknown_ones_second() -> None:
     html = "<img src=a><img src=b><img src=//one.example/c><img src=//two.example/d>"
     result = report(html, "User-agent: *\nDisallow: /shop/b\n", most_origins=2)
-    assert [(one.answer.word, one.url[-1]) for one in result.resources] == [
+    assert [(one.verdict.word, one.url[-1]) for one in result.resources] == [
         ("closed", "b"), ("unknown", "d"), ("open", "a"), ("open", "c")
     ]  # fmt: skip
-    assert result.resources[1].answer.problem == "at most 2 hosts are asked for a robots.txt"
+    assert result.resources[1].verdict.problem == "at most 2 hosts are asked for a robots.txt"
     assert result.summary.endswith(" Whether 1 more may be loaded is unknown.")
     assert not result.is_complete
 
@@ -269,7 +277,7 @@ def test_a_page_that_is_closed_is_not_requested() -> None:
     result = run(check(URL, "Googlebot", sites))
     assert sites.asked == ["https://example.com"]
     assert result.summary.startswith("The page itself is closed to Googlebot: it was not fetched")
-    assert (result.is_complete, [one.answer.line for one in result.closed]) == (True, [2])
+    assert (result.is_complete, [one.verdict.line for one in result.closed]) == (True, [2])
 
 
 def test_a_redirect_is_judged_by_the_robots_txt_of_its_own_host() -> None:
@@ -278,11 +286,11 @@ def test_a_redirect_is_judged_by_the_robots_txt_of_its_own_host() -> None:
     sites = Sites({}, pages)
     result = run(check(URL, "Googlebot", sites))
     assert [one.url for one in result.pages] == [URL, target]
-    assert [(one.url, one.kind) for one in result.resources] == [("https://www.example.com/b", Kind.IMAGE)]
+    assert [(one.url, one.kind) for one in result.resources] == [("https://www.example.com/b", LoadedAs.IMAGE)]
     sites = Sites({"https://www.example.com": "User-agent: *\nDisallow: /a\n"}, pages)
     result = run(check(URL, "Googlebot", sites))
     assert target not in sites.asked
-    assert [one.answer.word for one in result.pages] == ["open", "closed"]
+    assert [one.verdict.word for one in result.pages] == ["open", "closed"]
 
 
 def test_five_redirects_are_followed_and_none_to_a_private_host() -> None:

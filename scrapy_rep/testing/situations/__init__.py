@@ -82,15 +82,11 @@ def read(text: str, file: str = "", *, required: bool = True) -> Iterator[Situat
                 title[1],
                 f"{section}, disputed" if is_disputed else section,
                 sentence,
-                _body(match["body"], match["fence"]),
+                f"{match['body']}\n".encode() if match["fence"] == "text" else _unescaped(match["body"]),
                 tuple(_questions(match["rows"])),
                 required and not is_disputed,
                 f"{file}-{_label(section)}-{_slug(sentence)}",
             )
-
-
-def _body(text: str, fence: str) -> bytes:
-    return f"{text}\n".encode() if fence == "text" else _unescaped(text)
 
 
 def _unescaped(text: str) -> bytes:

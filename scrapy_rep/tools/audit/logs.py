@@ -75,7 +75,7 @@ class Log:
         self.runs: list[Run] = []
         self.runs_left_out = 0
         self.bodies = Bodies(bodies) if bodies else None
-        self._unread: Line | None = None
+        self._unread: LogLine | None = None
         open_file(path).close()  # which refuses what the loop would wait for
         is_log = False
         for line in read_events(path):
@@ -90,7 +90,7 @@ class Log:
         """Whether nothing shows that the log was changed."""
         return not self.problems.number
 
-    def _add(self, line: Line) -> None:
+    def _add(self, line: LogLine) -> None:
         self.lines, self.last_hash = line.number, line.sha256
         kind = line.event["event"] if line.event else ""
         self._settle_unread(line if kind == "start" else None)
@@ -101,7 +101,7 @@ class Log:
             self.problems.add(line.number, _broken(line))
         self._add_event(line.number, kind, Fields(line.event))
 
-    def _settle_unread(self, start: Line | None) -> None:
+    def _settle_unread(self, start: LogLine | None) -> None:
         """A torn line is fine where a process was killed and the next one, with its *start*, went on behind it."""
         unread, self._unread = self._unread, None
         if unread is None:
@@ -156,7 +156,7 @@ class Log:
             self._check_sums(self.lines)
 
 
-def _broken(line: Line) -> str:
+def _broken(line: LogLine) -> str:
     if line.number == 1:
         return "the first line does not begin a log: lines before it were removed, or it was changed"
     before = f"line {line.number - 1:,}"
@@ -170,7 +170,7 @@ def _broken(line: Line) -> str:
 # Its lines.
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """One line of an audit log: its event, what is wrong with it, and the SHA-256 that the next line refers to.
 
     A line that holds no event has None for it, and a flaw.
@@ -182,14 +182,14 @@ class Line(NamedTuple):
     sha256: str
 
 
-def read_events(path: Path) -> Iterator[Line]:
+def read_events(path: Path) -> Iterator[LogLine]:
     """The lines of an audit log, one at a time; whatever they hold, only ``OSError`` is raised."""
     before = last = NO_LINE
     with path.open("rb") as file:
         for number, (text, digest, is_whole) in enumerate(_lines(file), start=1):
             event = _event(text)
             flaw = _why_not_next(event, last, before) if event else _why_no_event(text, is_whole=is_whole)
-            yield Line(number, event, flaw, digest)
+            yield LogLine(number, event, flaw, digest)
             before, last = last, digest
 
 

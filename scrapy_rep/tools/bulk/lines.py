@@ -23,7 +23,7 @@ from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.files import require_text
 
 from .sources import Source
-from .verdicts import BulkVerdict, Decider, Held, Rules
+from .verdicts import BulkOptions, BulkVerdict, Decider, Held
 
 CHUNK: Final = 524_288
 """Octets of a piece of the input, more or less: handing it to a process costs nothing, for a little memory."""
@@ -104,7 +104,7 @@ class LineDecider:
     def __init__(
         self,
         source: Callable[[], Source],
-        rules: Rules,
+        rules: BulkOptions,
         held: Held | None = None,
         form: str = "jsonl",
         only: Collection[str] = (),

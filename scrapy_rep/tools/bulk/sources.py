@@ -19,7 +19,7 @@ from urllib.parse import quote
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import StringEnum
-from scrapy_rep.protocol.freshness import LONG_UNREACHABLE, Backoff, Entry, Freshness
+from scrapy_rep.protocol.freshness import LONG_UNREACHABLE, Backoff, Freshness
 from scrapy_rep.tools.files import open_file, read_file, require_text
 from scrapy_rep.tools.survey.folder import SurveyFolder, file_name, folded_name, named_origin
 
@@ -189,10 +189,7 @@ class StoreSource:
             raise SourceError(str(error)) from None
         if entry is None:
             return Missing.NO_FILE
-        access = self._access(entry)
+        access = self._freshness.access(entry, clock.time())
+        if access is entry.access and entry.status is not None:
+            access = self._status_access.get(entry.status, access)
         return Known(access, entry.body if access is Access.SUCCESSFUL else b"")
-
-    def _access(self, entry: Entry) -> Access:
-        meaning = self._freshness.access(entry, clock.time())
-        is_answer = meaning is entry.access and entry.status is not None
-        return self._status_access.get(entry.status or 0, meaning) if is_answer else meaning

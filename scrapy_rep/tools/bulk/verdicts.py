@@ -68,7 +68,7 @@ class BulkVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class BulkOptions:
     """How robots.txt files are asked: for whom, and read how.
 
     ``limit`` is the number of octets of a file that are read; ``unreachable`` says what an unreachable robots.txt
@@ -114,7 +114,7 @@ class Decider(Generic[T]):
     """
 
     def __init__(
-        self, source: Source, rules: Rules, present: Callable[[BulkVerdict], T], held: Held | None = None
+        self, source: Source, rules: BulkOptions, present: Callable[[BulkVerdict], T], held: Held | None = None
     ) -> None:
         self._source, self._rules, self._present = source, rules, present
         self._most, self._octets = held or Held(), 0
@@ -200,7 +200,9 @@ def decide(
     crawlers = tuple((asked_token(agent),) for agent in named)
     if not crawlers or not all(token for (token,) in crawlers):
         raise ValueError("each agent needs a product token, such as ExampleBot")
-    decider = Decider(source, Rules(crawlers, dialect, limit, missing=missing), lambda verdict: verdict, held)
+    decider = Decider(
+        source, BulkOptions(crawlers, dialect, limit, missing=missing), lambda verdict: verdict, held
+    )
     for url in urls:
         for verdict in decider.on(url):
             yield url, verdict

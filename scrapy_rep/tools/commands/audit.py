@@ -28,7 +28,7 @@ from scrapy_rep.tools.audit.sentences import LIMITS, Summary, report
 
 from . import FOUND, OK
 from .inputs import WITHOUT_JINJA2
-from .terminal import paint, print_error
+from .terminal import labelled, paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -87,7 +87,7 @@ def _text(summary: Summary, out: IO[str]) -> Iterator[str]:
         yield from _log_lines(log, out)
         for run in log.runs:
             yield ""
-            yield from _run_lines(run, out)
+            yield from labelled(_sections(run), out)
         if log.runs_left_out:
             yield f"{'':<13}with the sums of {number_of(log.runs_left_out, 'more run', 'more runs')}"
     yield ""
@@ -111,13 +111,6 @@ def _log_lines(log: Log, out: IO[str]) -> Iterator[str]:
 
 def _remark(name: str, remark: Remark) -> str:
     return f"  {name}:{remark.line}: {remark.text}"
-
-
-def _run_lines(run: Run, out: IO[str]) -> Iterator[str]:
-    for label, texts in _sections(run):
-        for text in texts:
-            yield f"{paint(f'{label:<13}', 'faint', out)}{text}"
-            label = ""  # noqa: PLW2901
 
 
 def _sections(run: Run) -> Iterator[tuple[str, list[str]]]:

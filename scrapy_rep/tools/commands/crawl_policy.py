@@ -19,7 +19,7 @@ from scrapy_rep.extras.ai.signals import RESERVED, refusal_in
 from scrapy_rep.protocol import Reason, Verdict
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.answers import decision_text, until
+from scrapy_rep.tools.answers import WORDS, decision_text, until
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.directives.vocabulary import Category
 
-    from .sites import Said
+    from .sites import UrlStatements
 
 _MEANINGS = {
     Mode.REPORT: "report: what robots.txt disallows is requested and reported",
@@ -38,11 +38,16 @@ _MEANINGS = {
 }
 
 
-class Judgement(NamedTuple):
-    """Whether a request ``passes`` the gate, and ``why``."""
+class Judgment(NamedTuple):
+    """Whether a request for ``url`` ``passes`` the gate, and ``why``."""
 
+    url: str
     passes: bool
     why: str
+
+    def __str__(self) -> str:
+        """The judgment as a sentence."""
+        return f"{self.url} is {WORDS[self.passes]}: {self.why}"
 
 
 class Judge:
@@ -56,8 +61,8 @@ class Judge:
                 'the settings enable no scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'
             )
 
-    async def judge(self, url: str) -> Judgement:
-        """The judgement on a request for *url*; waits for its robots.txt."""
+    async def judge(self, url: str) -> Judgment:
+        """The judgment on a request for *url*; waits for its robots.txt."""
         request = Request(url)
         try:
             judging = self._gate.process_request(request) if self._gate is not None else None
@@ -65,10 +70,10 @@ class Judge:
                 await judging
         except ForbiddenByRobots as error:
             cause = f" ({error.__cause__})" if error.__cause__ else ""
-            return Judgement(False, f"{error}{cause}")
+            return Judgment(url, False, f"{error}{cause}")
         except Exception as error:  # noqa: BLE001  # the request would fail with it, as REP_UNREACHABLE may ask for
-            return Judgement(False, describe(error))
-        return Judgement(True, decision_text(request.meta.get(META_KEY)))
+            return Judgment(url, False, describe(error))
+        return Judgment(url, True, decision_text(request.meta.get(META_KEY)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +170,11 @@ class CrawlPolicy:
         """What the crawl fetches pages for (``REP_PURPOSES``)."""
         return self._settings.purposes
 
-    def consequences(self, url: str, said: Said) -> list[str]:
+    def consequences(self, url: str, said: UrlStatements) -> list[str]:
         """What a crawl does because of what is *said* about *url*, which robots.txt allows; empty for nothing."""
         return [*self._by_signals(url, said), *self._by_directives(said)]
 
-    def _by_signals(self, url: str, said: Said) -> Iterator[str]:
+    def _by_signals(self, url: str, said: UrlStatements) -> Iterator[str]:
         settings = self._settings
         is_known = said.page is not None and said.page.has_effect
         silence = settings.ai_unknown if is_known else Answer.UNKNOWN  # the page may still break it
@@ -195,7 +200,7 @@ class CrawlPolicy:
         except ValueError:  # a path alone
             return Decision.forbidden(self._policy.default, Reason.AI_SIGNAL)
 
-    def _by_directives(self, said: Said) -> Iterator[str]:
+    def _by_directives(self, said: UrlStatements) -> Iterator[str]:
         page, settings = said.page, self._settings
         if page is None or not page.has_effect:
             return

@@ -24,19 +24,18 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
-from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.bulk.lines import FORMATS, Damaged, Key, LineDecider, chunks, decompressed
 from scrapy_rep.tools.bulk.sources import SourceError, open_source
-from scrapy_rep.tools.bulk.verdicts import Held, Rules
+from scrapy_rep.tools.bulk.verdicts import BulkOptions, Held
 from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from . import FOUND, OK
 from .inputs import InputError, add_agents_and_dialect, crawlers_of, unreadable
-from .terminal import Pace, Progress, print_error
+from .terminal import Progress, Speed, print_error
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -77,17 +76,16 @@ def _number(text: str) -> int:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
+    parsed = RepSettings.from_settings(settings)
+    source = Path(arguments.robots) if arguments.robots else _store_of(parsed, settings)
+    # Settings may hold what cannot be sent to another process.
+    processes = (arguments.processes or cores()) if isinstance(source, Path) else 1
+    start = _decider(arguments, settings, parsed, source, arguments.processes or cores())
     try:
-        parsed = RepSettings.from_settings(settings)
-        source = Path(arguments.robots) if arguments.robots else _store_of(parsed, settings)
-        # Settings may hold what cannot be sent to another process.
-        processes = (arguments.processes or cores()) if isinstance(source, Path) else 1
-        start = _decider(arguments, settings, parsed, source, arguments.processes or cores())
         start()  # what cannot be used is said before anything is read
         counts = _decide(arguments, start, processes, out)
-    except (InputError, InvalidSettingError, SourceError) as error:
-        out.flush()
-        return print_error("decide", error)
+    except SourceError as error:
+        raise InputError(str(error)) from None
     if arguments.summary:
         out.writelines(_summary(counts, is_json=arguments.format == "jsonl"))
     out.flush()
@@ -104,7 +102,7 @@ def _decider(
         raise InputError(
             "--format urls prints URLs of one kind for one crawler: add --only allowed, and one --agent"
         )
-    rules = Rules(
+    rules = BulkOptions(
         tuple(crawlers),
         DIALECTS[arguments.dialect] if arguments.dialect else parsed.dialect,
         parsed.max_size,
@@ -149,7 +147,7 @@ def _decide(arguments: Namespace, start: Callable[[], LineDecider], processes: i
     Raises `InputError` and `SourceError`.
     """
     counts: Counter[Key] = Counter()
-    progress, pace = Progress(sys.stderr), Pace()
+    progress, speed = Progress(sys.stderr), Speed()
     if not arguments.summary:
         out.write(FORMATS[arguments.format].head)
     out.flush()
@@ -161,7 +159,7 @@ def _decide(arguments: Namespace, start: Callable[[], LineDecider], processes: i
                 _write(octets, out)
                 counts.update(found)
                 done = counts.total()
-                progress.show(f"{done:,} verdicts, {pace.text(done, file.tell() / size if size else None)}")
+                progress.show(f"{done:,} verdicts, {speed.text(done, file.tell() / size if size else None)}")
     progress.clear()
     return counts
 

@@ -25,7 +25,7 @@ from scrapy_rep.protocol import DIALECTS, Access, Dialect, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import verdict_facts, verdict_text
-from scrapy_rep.tools.difference import Change, Difference
+from scrapy_rep.tools.difference import ChangedVerdict, Difference
 
 from . import FOUND, OK
 from .inputs import (
@@ -44,7 +44,7 @@ from .terminal import Progress, paint, print_error
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetcher
+    from .fetching import CrawlFetcher
 
 _PROGRESS_EVERY = 1_000  # URLs
 _TWO = 2  # dialects
@@ -81,14 +81,13 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     named = [arguments.old, *filter(None, [arguments.new])]
     check_names([*named, "-"] if arguments.urls == "-" else named)
     agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
-    printer = _Printer(out, dialects, as_json=arguments.json)
-    comparison = _Comparison(names, agents, dialects, parsed.max_size, printer)
+    comparison = _FileComparison(names, agents, dialects, parsed.max_size, out, as_json=arguments.json)
     if arguments.sitemap:
         comparison.compare_sitemaps(settings)
     else:
         read_all(dict.fromkeys(names), settings, comparison.keep, parsed.max_size)
         comparison.compare(arguments.urls)
-    return comparison.printer.end()
+    return comparison.end()
 
 
 def _dialects(names: list[str], default: Dialect) -> tuple[Dialect, Dialect]:
@@ -99,26 +98,27 @@ def _dialects(names: list[str], default: Dialect) -> tuple[Dialect, Dialect]:
     return given[0], given[-1]
 
 
-class _Comparison:
-    """Reads the two robots.txt files called *names*, and compares their verdicts for each of *agents*.
+class _FileComparison:
+    """Reads the two robots.txt files called *names*, compares their verdicts for each of *agents*, prints changes.
 
     *limit* is the number of octets of each that are read.
     """
 
     def __init__(
-        self,
-        names: tuple[str, str],
-        agents: tuple[str, ...],
-        dialects: tuple[Dialect, Dialect],
-        limit: int,
-        printer: _Printer,
-    ) -> None:
-        self.printer = printer
+        self, names: tuple[str, str], agents: tuple[str, ...], dialects: tuple[Dialect, Dialect], limit: int,
+        out: IO[str], *, as_json: bool,
+    ) -> None:  # fmt: skip
         self._names = names
         self._agents = agents
         self._dialects = dialects
         self._limit = limit
+        self._out = out
+        self._as_json = as_json
         self._files: dict[str, GivenFile] = {}
+        self._subject = "URLs"  # what the URLs are called
+        self._count = self._changed = self._disallowed = self._allowed = 0
+        self._exit_code = OK
+        self._progress = Progress(sys.stderr) if sys.stderr.isatty() else None
 
     def keep(self, file: GivenFile) -> None:
         """Take one of the two files. Raises `InputError` for an unreachable one, whose rules are unknown."""
@@ -131,32 +131,44 @@ class _Comparison:
         difference = self._difference()
         if urls_from is None:
             urls, number = difference.sample_paths()
-            self.printer.subject = "paths made of the rules"
+            self._subject = "paths made of the rules"
             if len(urls) < number:
-                self.printer.subject = f"paths, a sample of {number:,} made of the rules,"
+                self._subject = f"paths, a sample of {number:,} made of the rules,"
             self._compare(urls, difference)
         else:
-            self._compare(decidable(read_lines(urls_from), self.printer.print_problem), difference)
-        if not self.printer.count:
+            self._compare(decidable(read_lines(urls_from), self._print_problem), difference)
+        if not self._count:
             raise InputError(f"{'standard input' if urls_from == '-' else urls_from} contains no URL")
 
     def _compare(self, urls: Iterable[str], difference: Difference) -> None:
+        """Print what changes for each of *urls*."""
         for url in urls:
-            self.printer.print(url, difference)
+            self._count += 1
+            changes = list(difference.changes(url))
+            if changes:
+                self._changed += 1
+                self._exit_code = max(self._exit_code, FOUND)
+                self._clear_progress()
+            for change in changes:
+                self._disallowed += change.old.allowed
+                self._allowed += change.new.allowed
+                self._out.write(self._json(change) if self._as_json else self._text(change))
+            if self._progress and not self._count % _PROGRESS_EVERY:
+                self._progress.show(f"{self._count:,} {self._subject} compared, {self._changed:,} change")
 
     def compare_sitemaps(self, settings: BaseSettings) -> None:
         """Compare the URLs in the sitemaps of the new file. Raises `InputError` when there are none."""
         read_all(dict.fromkeys(self._names), settings, self.keep, self._limit, then=self._compare_sitemaps)
-        if not self.printer.count:
+        if not self._count:
             raise InputError("the sitemaps that NEW lists contain no URL")
 
-    async def _compare_sitemaps(self, fetcher: Fetcher) -> None:
+    async def _compare_sitemaps(self, fetcher: CrawlFetcher) -> None:
         difference, new = self._difference(), self._file(self._names[1])
         sitemaps = parse(new.body, limit=self._limit).sitemaps
         if not sitemaps:
             raise InputError("NEW lists no sitemap: name the URLs to compare with --urls")
         urls = [urljoin(new.url, sitemap) for sitemap in sitemaps]
-        async for pages in fetcher.sitemaps(urls, self.printer.print_problem):
+        async for pages in fetcher.sitemaps(urls, self._print_problem):
             self._compare(pages, difference)
 
     def _file(self, name: str) -> GivenFile:
@@ -166,37 +178,7 @@ class _Comparison:
         old, new = (self._file(name).body for name in self._names)
         return Difference(old, new, self._agents, self._dialects, limit=self._limit)
 
-
-class _Printer:
-    """Prints the changes of ``count`` URLs, and keeps the exit code; ``subject`` is what the URLs are called."""
-
-    def __init__(self, out: IO[str], dialects: tuple[Dialect, Dialect], *, as_json: bool) -> None:
-        self.count = 0
-        self.subject = "URLs"
-        self._changed = self._disallowed = self._allowed = 0
-        self._exit_code = OK
-        self._out = out
-        self._dialects = (dialects[0].name, dialects[1].name)
-        self._has_two = dialects[0] != dialects[1]
-        self._as_json = as_json
-        self._progress = Progress(sys.stderr) if sys.stderr.isatty() else None
-
-    def print(self, url: str, difference: Difference) -> None:
-        """Print what changes for *url*."""
-        self.count += 1
-        changes = list(difference.changes(url))
-        if changes:
-            self._changed += 1
-            self._exit_code = max(self._exit_code, FOUND)
-            self._clear_progress()
-        for change in changes:
-            self._disallowed += change.old.allowed
-            self._allowed += change.new.allowed
-            self._out.write(self._json(change) if self._as_json else self._text(change))
-        if self._progress and not self.count % _PROGRESS_EVERY:
-            self._progress.show(f"{self.count:,} {self.subject} compared, {self._changed:,} change")
-
-    def print_problem(self, problem: str) -> None:
+    def _print_problem(self, problem: str) -> None:
         """Print what could not be compared."""
         self._clear_progress()
         self._out.flush()
@@ -209,26 +191,26 @@ class _Printer:
     def end(self) -> int:
         """Print the totals; return the exit code."""
         self._clear_progress()
+        totals = f"change: {self._disallowed:,} newly disallowed, {self._allowed:,} newly allowed"
+        old, new = self._dialects
+        if old != new:
+            totals = (
+                f"differ: {self._disallowed:,} allowed by {old.name} alone, {self._allowed:,} by {new.name} alone"
+            )
         if not self._as_json:
-            self._out.write(f"{self._changed:,} of {self.count:,} {self.subject} {self._totals()}\n")
+            self._out.write(f"{self._changed:,} of {self._count:,} {self._subject} {totals}\n")
         return self._exit_code
 
-    def _totals(self) -> str:
-        if self._has_two:
-            old, new = self._dialects
-            return f"differ: {self._disallowed:,} allowed by {old} alone, {self._allowed:,} by {new} alone"
-        return f"change: {self._disallowed:,} newly disallowed, {self._allowed:,} newly allowed"
-
-    def _text(self, change: Change) -> str:
-        out = self._out
-        names = [f"{name}: " if self._has_two else "" for name in self._dialects]
+    def _text(self, change: ChangedVerdict) -> str:
+        out, has_two = self._out, self._dialects[0] != self._dialects[1]
+        names = [f"{dialect.name}: " if has_two else "" for dialect in self._dialects]
         old = paint(f"- {names[0]}{verdict_text(change.old)}", "faint", out)
         new = paint(f"+ {names[1]}{verdict_text(change.new)}", "good" if change.new.allowed else "bad", out)
         return f"{shown(change.url)}  ({change.agent})\n    {old}\n    {new}\n"
 
-    def _json(self, change: Change) -> str:
+    def _json(self, change: ChangedVerdict) -> str:
         old, new = (
-            {"dialect": name, **verdict_facts(verdict)}
-            for name, verdict in zip(self._dialects, (change.old, change.new), strict=True)
+            {"dialect": dialect.name, **verdict_facts(verdict)}
+            for dialect, verdict in zip(self._dialects, (change.old, change.new), strict=True)
         )
         return json.dumps({"url": change.url, "agent": change.agent, "old": old, "new": new}) + "\n"

@@ -49,7 +49,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         else:
             out.write(_lines(exception, days, spiders, out) + "\n")
     if not arguments.json:
-        out.write(f"{_summary(len(found), expired)}\n")
+        number = f"{number_of(len(found), 'exception', 'exceptions')}, {expired:,} expired"
+        out.write(f"{number if found else 'REP_EXCEPTIONS and REP_EXCEPTIONS_FILE contain no exceptions'}\n")
     return FOUND if arguments.check and expired else OK
 
 
@@ -83,9 +84,3 @@ def _lines(exception: PolicyException, days: int, spiders: list[str], out: IO[st
     return (
         f"{when}{exception.until}  {shown(exception.url)}  for {shown(about)}\n{'':<15}{shown(exception.reason)}"
     )
-
-
-def _summary(number: int, expired: int) -> str:
-    if not number:
-        return "REP_EXCEPTIONS and REP_EXCEPTIONS_FILE contain no exceptions"
-    return f"{number_of(number, 'exception', 'exceptions')}, {expired:,} expired"

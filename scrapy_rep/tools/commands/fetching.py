@@ -6,8 +6,8 @@ those of every crawl. Knows nothing of what the rules say.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -52,8 +52,8 @@ MOST_SITEMAPS: Final = 1_000
 _MOST_OCTETS: Final = 52_428_800  # of a page
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+@dataclass(slots=True)
+class FetchedRobots:
     """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store.
 
     A crawl requests no page for ``held`` seconds, because of a back-off. ``has_files`` says that the files that
@@ -103,7 +103,7 @@ _ONE_REQUEST: Final = {
 }  # fmt: skip
 
 
-class Fetcher:
+class CrawlFetcher:
     """Fetches with the engine of the running crawl of ``crawler``, each robots.txt at most once."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -123,12 +123,12 @@ class Fetcher:
         """Whether the crawl is ending early, after Ctrl-C."""
         return self._crawl.engine.is_closing
 
-    async def fetch(self, origin: Origin) -> Fetched:
+    async def fetch(self, origin: Origin) -> FetchedRobots:
         """Return the robots.txt of *origin*; an unreachable origin gives an entry that says so."""
         robots = await self._extension.robots(origin.robots_url)
-        return Fetched(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
+        return FetchedRobots(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
 
-    async def fetch_each(self, origins: Iterable[Origin], found: Callable[[Fetched], object]) -> None:
+    async def fetch_each(self, origins: Iterable[Origin], found: Callable[[FetchedRobots], object]) -> None:
         """Hand the robots.txt of each of *origins* to *found* as it arrives, as `for_each` does."""
 
         async def fetch(origin: Origin) -> None:
@@ -173,19 +173,22 @@ class Fetcher:
             return backoffs.held_for(origin.host)
         return max(self._held_until.get(origin.host, 0.0) - clock.monotonic(), 0.0)
 
-    async def with_files(self, fetched: Fetched, settings: RepSettings) -> Fetched:
-        """*fetched* with the files of the origin that speak about AI, fetched as a crawl with *settings* does."""
-        paths = {TDMREP, *needed_files(settings)}
-        return replace(await self._with_files(fetched, paths=paths), has_files=True)
+    async def add_files(self, fetched: FetchedRobots, settings: RepSettings) -> None:
+        """Fetch the files of the origin that speak about AI, once, as a crawl with *settings* does."""
+        if not fetched.has_files:
+            await self._add_files(fetched, paths={TDMREP, *needed_files(settings)})
+            fetched.has_files = True
 
-    async def with_licenses(self, fetched: Fetched, urls: Iterable[str]) -> Fetched:
-        """*fetched* with the licenses at *urls* that can be read."""
-        return replace(await self._with_files(fetched, licenses=urls), has_licenses=True)
+    async def add_licenses(self, fetched: FetchedRobots, urls: Collection[str]) -> None:
+        """Fetch the licenses at *urls*, once; those that can be read count."""
+        if urls and not fetched.has_licenses:
+            await self._add_files(fetched, licenses=urls)
+            fetched.has_licenses = True
 
-    async def _with_files(self, fetched: Fetched, **wanted: Iterable[str]) -> Fetched:
+    async def _add_files(self, fetched: FetchedRobots, **wanted: Iterable[str]) -> None:
         cause = Request(fetched.origin.robots_url)
         found = await self._crawl.part(SiteFiles).fetched(fetched.robots, cause, **wanted)
-        return replace(fetched, files={**fetched.files, **found})
+        fetched.files = {**fetched.files, **found}
 
     async def fetch_page(self, url: str) -> FetchedPage:
         """Request *url* once. A redirect is not followed, because it speaks for its own URL. Never raises."""
@@ -264,11 +267,13 @@ def with_gate(settings: BaseSettings) -> BaseSettings:
     return chosen
 
 
-def crawl(settings: BaseSettings, work: Callable[[Fetcher], Awaitable[None]]) -> None:
+def crawl(settings: BaseSettings, work: Callable[[CrawlFetcher], Awaitable[None]]) -> None:
     """Run *work* in a crawl with the *settings* of a project; raises what `run_in_crawl` does."""
-    run_in_crawl(settings, lambda crawler: work(Fetcher(crawler)))
+    run_in_crawl(settings, lambda crawler: work(CrawlFetcher(crawler)))
 
 
-def fetch_each(origins: Iterable[Origin], settings: BaseSettings, found: Callable[[Fetched], object]) -> None:
+def fetch_each(
+    origins: Iterable[Origin], settings: BaseSettings, found: Callable[[FetchedRobots], object]
+) -> None:
     """Hand the robots.txt of each of *origins* to *found* as it arrives; raises what `run_in_crawl` does."""
     crawl(settings, lambda fetcher: fetcher.fetch_each(origins, found))

@@ -31,7 +31,7 @@ from scrapy_rep.tools.forecast import Fleet, Forecast, OriginForecast, seconds_o
 
 from . import FAILED, FOUND, OK
 from .crawl_runner import ABOVE_SHELL_DEFAULTS, with_spider
-from .inputs import InputError, origin_of, read_lines
+from .inputs import InputError, argument, origin_of, read_lines
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.policy.policy import Decision
     from scrapy_rep.crawl.robots.robots import Robots
 
-    from .fetching import Fetcher
+    from .fetching import CrawlFetcher
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -51,7 +51,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--pages", metavar="N", type=partial(_number, "pages"), help="assume this many pages for each SITE"
     )
     parser.add_argument(
-        "--within", metavar="DURATION", type=_duration, help="the time for the crawl, such as 90m, 24h or 2d"
+        "--within",
+        metavar="DURATION",
+        type=argument(seconds_of),
+        help="the time for the crawl, such as 90m, 24h or 2d",
     )
     parser.add_argument(
         "--workers",
@@ -62,13 +65,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--spider", metavar="NAME", help="forecast a crawl of this spider")
     parser.add_argument("--json", action="store_true", help="print one JSON object per origin, and one for all")
-
-
-def _duration(text: str) -> float:
-    try:
-        return seconds_of(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
 
 
 def _number(things: str, text: str) -> int:
@@ -86,7 +82,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     if forecast is None:
         return FAILED
     within: float | None = arguments.within
-    fleet = _fleet(arguments.workers, parsed)
+    path = path_of_store(parsed) if parsed.store == "sqlite" else None
+    fleet = Fleet(arguments.workers, bool(parsed.redis_url), str(path or ""))
     out.writelines(_as_json(forecast, within, fleet) if arguments.json else _as_text(forecast, within, fleet, out))
     is_short = within is not None and forecast.fitting(within) < (forecast.pages or 0)
     return FAILED if problems else FOUND if is_short else OK
@@ -113,7 +110,7 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
         progress.clear()
         failed(problem)
 
-    async def work(fetcher: Fetcher) -> None:
+    async def work(fetcher: CrawlFetcher) -> None:
         count = PageCount(fetcher, decide, delays, report, progress)
         if arguments.urls:
             await count.count_urls(read_lines(arguments.urls))
@@ -126,12 +123,6 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
 
     crawl(settings, work)
     return side_by_side(counts[0].origins()) if counts else None
-
-
-def _fleet(workers: int, settings: RepSettings) -> Fleet:
-    """The fleet of so many *workers* that *settings* describe."""
-    path = path_of_store(settings) if settings.store == "sqlite" else None
-    return Fleet(workers, bool(settings.redis_url), str(path or ""))
 
 
 def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str]) -> Iterator[str]:

@@ -35,7 +35,7 @@ from scrapy_rep.tools.resources import Found, PageResponse, check
 
 from . import FOUND, OK
 from .crawl_runner import with_addons, with_spider
-from .fetching import Fetcher, crawl, with_gate
+from .fetching import CrawlFetcher, crawl, with_gate
 from .resources import PageAsker
 from .terminal import Progress, paint
 
@@ -71,7 +71,7 @@ _MAIL: Final = re.compile(
 Problems = Iterator[tuple[str, str]]  # what is wrong, and what to change
 
 
-class Row(NamedTuple):
+class IdentityRow(NamedTuple):
     """Something that crawlers are asked for: whether it is there, what was ``found``, what to ``change``."""
 
     name: str
@@ -80,7 +80,7 @@ class Row(NamedTuple):
     change: str = ""
 
     @classmethod
-    def judged(cls, name: str, found: str, problems: Problems) -> Row:
+    def judged(cls, name: str, found: str, problems: Problems) -> IdentityRow:
         """That of the *problems* or, without any, of what was *found*."""
         if not (listed := dict(problems)):
             return cls(name, _GOOD, found)
@@ -110,18 +110,20 @@ class Identity:
         self.token = self._tokens[0]
         self.url = url[0] if (url := _URL.search(self._header)) else ""
 
-    def rows(self, page: Answered) -> Iterator[Row]:
+    def rows(self, page: Answered) -> Iterator[IdentityRow]:
         """The rows of the table; *page* is what came of the page at `url`."""
         names = ", ".join(self._tokens)
-        yield Row.judged("product token", names, self.of_token())
+        yield IdentityRow.judged("product token", names, self.of_token())
         yield self._page(page)
         yield self._contact(page)
-        yield Row.judged("one name", f"{names} is in {self._header}", self._of_names())
-        yield Row.judged("obedience", "robots.txt is obeyed", self._of_obedience())
-        yield Row.judged("page directives", "X-Robots-Tag and meta robots are obeyed", self._of_directives())
-        yield Row.judged("rate", "Crawl-delay, back-off and a limit of its own", self._of_rate())
+        yield IdentityRow.judged("one name", f"{names} is in {self._header}", self._of_names())
+        yield IdentityRow.judged("obedience", "robots.txt is obeyed", self._of_obedience())
+        yield IdentityRow.judged(
+            "page directives", "X-Robots-Tag and meta robots are obeyed", self._of_directives()
+        )
+        yield IdentityRow.judged("rate", "Crawl-delay, back-off and a limit of its own", self._of_rate())
         yield self._ranges(page)
-        yield Row("signature", _NOT_CHECKED, "scrapy_rep signs no requests")
+        yield IdentityRow("signature", _NOT_CHECKED, "scrapy_rep signs no requests")
 
     def of_token(self) -> Problems:
         """Why the product tokens are no name of the crawler's own."""
@@ -136,29 +138,33 @@ class Identity:
             elif not re.fullmatch(r"[A-Za-z_-]+", token):
                 yield f"{token} has characters besides letters, _ and -", change
 
-    def _page(self, page: Answered) -> Row:
+    def _page(self, page: Answered) -> IdentityRow:
         if not self.url:
             change = f"write one into {self._header_is_in}, as in NAME/1.0 (+https://example.com/bot)"
-            return Row("page", _MISSING, "no URL in the User-Agent", change)
+            return IdentityRow("page", _MISSING, "no URL in the User-Agent", change)
         if page.why_not:
-            return Row("page", _NOT_CHECKED, f"{self.url} was not requested: {page.why_not}")
+            return IdentityRow("page", _NOT_CHECKED, f"{self.url} was not requested: {page.why_not}")
         if page.problem:
-            return Row("page", _MISSING, f"{self.url}: {page.problem}", "let it answer with an HTML page")
+            return IdentityRow("page", _MISSING, f"{self.url}: {page.problem}", "let it answer with an HTML page")
         if re.search(rf"(?<![\w-]){re.escape(self.token)}(?![\w-])", page.text, re.IGNORECASE):
-            return Row("page", _GOOD, f"{self.url} names {self.token}")
+            return IdentityRow("page", _GOOD, f"{self.url} names {self.token}")
         change = "say there by which product token robots.txt can address the crawler"
-        return Row("page", _MISSING, f"{self.url} does not name {self.token}", change)
+        return IdentityRow("page", _MISSING, f"{self.url} does not name {self.token}", change)
 
-    def _contact(self, page: Answered) -> Row:
+    def _contact(self, page: Answered) -> IdentityRow:
         headers = self._settings.getdict("DEFAULT_REQUEST_HEADERS").items()
         sender = next((to_unicode(value) for name, value in headers if value and name.lower() == "from"), "")
         for where, text in (("From", sender), ("the User-Agent", self._header), ("the page", page.text)):
             if found := _MAIL.search(text):
-                return Row("contact", _GOOD, f"{found[0]} in {where}")
+                return IdentityRow("contact", _GOOD, f"{found[0]} in {where}")
         if self.url and page.why_not:
-            return Row("contact", _NOT_CHECKED, "not in From or the User-Agent; the page was not requested")
+            return IdentityRow(
+                "contact", _NOT_CHECKED, "not in From or the User-Agent; the page was not requested"
+            )
         change = "write a mail address on the page, or as From into DEFAULT_REQUEST_HEADERS"
-        return Row("contact", _MISSING, "no mail address in From, in the User-Agent or on the page", change)
+        return IdentityRow(
+            "contact", _MISSING, "no mail address in From, in the User-Agent or on the page", change
+        )
 
     def _of_names(self) -> Problems:
         for token in self._tokens:
@@ -196,11 +202,11 @@ class Identity:
             change = "DOWNLOAD_DELAY = 1, AUTOTHROTTLE_ENABLED = True or CONCURRENT_REQUESTS_PER_DOMAIN = 1"
             yield f"{at_once} requests to a site at a time, without a delay", change
 
-    def _ranges(self, page: Answered) -> Row:
+    def _ranges(self, page: Answered) -> IdentityRow:
         for one in HtmlPage(page.text).elements(["client-ranges"]):
             if one.name == "link" and "client-ranges" in one.attributes.get("rel", "").lower().split():
-                return Row("IP ranges", _GOOD, f"the page links {one.attributes.get('href', '')}")
-        return Row("IP ranges", _NOT_CHECKED, "cannot be checked here: no page that links client-ranges")
+                return IdentityRow("IP ranges", _GOOD, f"the page links {one.attributes.get('href', '')}")
+        return IdentityRow("IP ranges", _NOT_CHECKED, "cannot be checked here: no page that links client-ranges")
 
     def _enables(self, setting: str, component: type) -> bool:
         chosen = self._settings.getdict(setting).items()
@@ -227,13 +233,13 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     return FOUND if any(row.status == _MISSING for row in rows) else OK
 
 
-def _lines(row: Row, out: IO[str]) -> str:
+def _lines(row: IdentityRow, out: IO[str]) -> str:
     texts = [row.found, f"change: {row.change}" * bool(row.change), f"see {', '.join(_DOCUMENTS[row.name])}"]
     status = paint(f"{row.status:<11}", _STYLES[row.status], out)
     return f"{status}  {row.name:<15}  " + f"\n{'':30}".join(map(shown, filter(None, texts))) + "\n"
 
 
-class _Reader(PageAsker):
+class _PageReader(PageAsker):
     """Keeps the text of the page, and asks for none of its resources."""
 
     text = ""
@@ -247,9 +253,9 @@ def _answered(identity: Identity, settings: BaseSettings, *, is_offline: bool) -
     """What comes of the page of *identity*, which is requested as a crawl with *settings* requests it."""
     answers, token, url, progress = [], identity.token, identity.url, Progress(sys.stderr)
 
-    async def work(fetcher: Fetcher) -> None:
-        report = await check(url, token, reader := _Reader(token, fetcher, progress))
-        last = report.pages[-1].answer
+    async def work(fetcher: CrawlFetcher) -> None:
+        report = await check(url, token, reader := _PageReader(token, fetcher, progress))
+        last = report.pages[-1].verdict
         why_not = f"robots.txt disallows it to {token} ({last.where})" if last.allowed is False else ""
         answers.append(Answered(reader.text, report.problem or last.problem, why_not))
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import DIALECTS, Access, Origin
@@ -28,7 +28,9 @@ from scrapy_rep.tools.files import ARCHIVES, binary_kind, not_plain_text, open_f
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetched, Fetcher
+    from .fetching import CrawlFetcher, FetchedRobots
+
+T = TypeVar("T")
 
 _LONGEST_LINE: Final = 65_536  # octets: more is no URL
 _BINARY: Final = re.compile(rb"[\0-\x08\x0e-\x1f\x7f]")
@@ -95,6 +97,18 @@ def token_of(agent: str) -> str:
     if not token:
         raise InputError(f"--agent {shown(agent)!r} contains no product token: write one such as ExampleBot")
     return token
+
+
+def argument(read: Callable[[str], T]) -> Callable[[str], T]:
+    """*read* as the type of an argument: the command ends with what its ``ValueError`` says."""
+
+    def read_argument(text: str) -> T:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from None
+
+    return read_argument
 
 
 def add_agents_and_dialect(parser: ArgumentParser) -> None:
@@ -179,7 +193,7 @@ def check_names(names: Iterable[str]) -> None:
 
 def read_all(
     names: Iterable[str], settings: BaseSettings, found: Callable[[GivenFile], object], limit: int,
-    check: Check = require_text, *, then: Callable[[Fetcher], Awaitable[None]] | None = None,
+    check: Check = require_text, *, then: Callable[[CrawlFetcher], Awaitable[None]] | None = None,
 ) -> None:  # fmt: skip
     """Hand each robots.txt in *names* to *found*: files first, in order, then URLs as they arrive.
 
@@ -187,13 +201,19 @@ def read_all(
     all others have been handed over. *then* is done in the same crawl, once all could be read.
     """
     names = list(names)
-    problems = _read_files(names, found, check)
+    problems: list[InputError] = []
+    for name in names:
+        try:
+            if not is_url(name):
+                found(GivenFile(name, read_file(name, check)))
+        except InputError as error:  # noqa: PERF203
+            problems.append(with_hint(error))
     if then:
         raise_for(problems)
     if then or any(map(is_url, names)):
         from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
-        async def work(fetcher: Fetcher) -> None:
+        async def work(fetcher: CrawlFetcher) -> None:
             problems.extend(await _fetch_urls(fetcher, names, found))
             if then:
                 raise_for(problems)
@@ -209,20 +229,6 @@ def raise_for(problems: list[InputError]) -> None:
         raise InputError("; ".join(map(str, problems)))
 
 
-def _read_files(
-    names: Iterable[str], found: Callable[[GivenFile], object], check: Check = require_text
-) -> list[InputError]:
-    """Hand each of *names* that is not a URL to *found*; return the problems of those that cannot be read."""
-    problems: list[InputError] = []
-    for name in names:
-        try:
-            if not is_url(name):
-                found(GivenFile(name, read_file(name, check)))
-        except InputError as error:  # noqa: PERF203
-            problems.append(with_hint(error))
-    return problems
-
-
 def with_hint(error: InputError) -> InputError:
     """*error*, and what to write instead where that is likely."""
     if "Is a directory" in str(error):
@@ -231,7 +237,7 @@ def with_hint(error: InputError) -> InputError:
 
 
 async def _fetch_urls(
-    fetcher: Fetcher, names: Iterable[str], found: Callable[[GivenFile], object]
+    fetcher: CrawlFetcher, names: Iterable[str], found: Callable[[GivenFile], object]
 ) -> list[InputError]:
     """Hand the robots.txt of each URL in *names* to *found* as it arrives; return the problems of the others."""
     problems: list[InputError] = []
@@ -239,11 +245,13 @@ async def _fetch_urls(
     for name in filter(is_url, names):
         by_origin.setdefault(origin_of(name), name)
 
-    def keep(fetched: Fetched) -> None:
-        if fetched.entry.status is None:
-            problems.append(InputError(f"{fetched.origin} is unreachable: {fetched.problem}"))
+    def keep(fetched: FetchedRobots) -> None:
+        entry, origin, url = fetched.entry, fetched.origin, fetched.origin.robots_url
+        if entry.status is None:
+            problems.append(InputError(f"{origin} is unreachable: {fetched.problem}"))
         else:
-            found(_as_given(by_origin[fetched.origin], fetched))
+            requested = by_origin[origin] if urlsplit(by_origin[origin]).path.endswith("/robots.txt") else url
+            found(GivenFile(url, entry.body, requested, entry.hops, entry.status, fetched.robots.access))
 
     await fetcher.fetch_each(list(by_origin), keep)
     return problems
@@ -255,10 +263,3 @@ def fetch_settings(settings: BaseSettings, limit: int) -> BaseSettings:
     afresh = {"REP_STORE": "memory", "REP_REDIS_URL": "", "HTTPCACHE_ENABLED": False}
     chosen.setdict({**afresh, "REP_MAX_SIZE": _OVERSIZE_FACTOR * limit}, priority="cmdline")
     return chosen
-
-
-def _as_given(name: str, fetched: Fetched) -> GivenFile:
-    entry = fetched.entry
-    robots_url = fetched.origin.robots_url
-    requested = name if urlsplit(name).path.endswith("/robots.txt") else robots_url
-    return GivenFile(robots_url, entry.body, requested, entry.hops, entry.status, fetched.robots.access)

@@ -14,11 +14,11 @@ warning), 2 when it could not do its work.
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.protocol import DIALECTS, MAX_SIZE
 from scrapy_rep.protocol.display import number_of, shown
@@ -31,6 +31,7 @@ from . import FOUND, OK, default_settings, dialect_and_limit, main_of
 from .inputs import (
     GivenFile,
     InputError,
+    argument,
     check_names,
     is_url,
     raise_for,
@@ -39,12 +40,14 @@ from .inputs import (
     with_hint,
 )
 from .lint_output import OUTPUTS, Output, TextOutput
-from .terminal import Pace, Progress
+from .terminal import Progress, Speed
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 main = main_of("lint")
+
+_NAMES: Final = argument(lambda text: read_names([name.strip() for name in text.split(",")]))
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -55,13 +58,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_choices(parser)
     _add_outputs(parser)
     parser.add_argument("--fix", action="store_true", help="fix what is safe to fix in the files")
-    parser.add_argument("--explain", type=_code, metavar="CODE", help="print the page of a code, and lint nothing")
+    parser.add_argument(
+        "--explain", type=argument(read_code), metavar="CODE", help="print the page of a code, and lint nothing"
+    )
 
 
 def _add_choices(parser: ArgumentParser) -> None:
     """The arguments that say what is reported, and what fails."""
-    parser.add_argument("--select", type=_names, metavar="NAMES", help="report these findings alone")
-    parser.add_argument("--ignore", type=_names, metavar="NAMES", help="do not report these, either")
+    parser.add_argument("--select", type=_NAMES, metavar="NAMES", help="report these findings alone")
+    parser.add_argument("--ignore", type=_NAMES, metavar="NAMES", help="do not report these, either")
     parser.add_argument(
         "--include", metavar="PATTERN", help="lint the files in folders that match (default: *robots*.txt)"
     )
@@ -88,32 +93,20 @@ def _add_outputs(parser: ArgumentParser) -> None:
     group.add_argument("--diff", action="store_true", help="print what --fix would change, and write nothing")
 
 
-def _names(text: str) -> tuple[str, ...]:
-    try:
-        return read_names([name.strip() for name in text.split(",")])
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
-
-
-def _code(text: str) -> str:
-    try:
-        return read_code(text)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from None
-
-
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code. Without *settings* the defaults count."""
     if arguments.explain:
         out.write(f"# {arguments.explain}\n\n{page(arguments.explain)}\n")
         return OK
     names = arguments.files or ["."]
-    _check(names, is_fixing=arguments.fix)
+    check_names(names)
+    if arguments.fix and any(name == "-" or is_url(name) for name in names):
+        raise InputError("--fix writes files: for a URL and for standard input use --diff")
     config = _config(arguments)
     dialect, limit = dialect_and_limit(settings)
     dialect = DIALECTS[config.dialect] if config.dialect else dialect
     linter = FileLinter(config, dialect, limit, is_fixing=arguments.fix or arguments.diff)
-    output = _output(arguments, config, out)
+    output = next((form for name, form in OUTPUTS.items() if getattr(arguments, name)), TextOutput)(out, config)
     progress = Progress(sys.stderr) if sys.stderr.isatty() and (output.is_last or not out.isatty()) else None
     linting = _Run(linter, output, is_diff=arguments.diff, progress=progress)
     try:
@@ -122,12 +115,6 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
         linting.end()
         out.flush()
     return linting.exit_code
-
-
-def _check(names: Sequence[str], *, is_fixing: bool) -> None:
-    check_names(names)
-    if is_fixing and any(name == "-" or is_url(name) for name in names):
-        raise InputError("--fix writes files: for a URL and for standard input use --diff")
 
 
 def _config(arguments: Namespace) -> Config:
@@ -146,11 +133,6 @@ def _config(arguments: Namespace) -> Config:
     return replace(config, fail_on=arguments.fail_on) if arguments.fail_on else config
 
 
-def _output(arguments: Namespace, config: Config, out: IO[str]) -> Output:
-    chosen = next((output for name, output in OUTPUTS.items() if getattr(arguments, name)), TextOutput)
-    return chosen(out, config)
-
-
 class _Run:
     """Lints one file after the other, writes what is fixed, and keeps the exit code."""
 
@@ -161,7 +143,7 @@ class _Run:
         self._is_diff = is_diff
         self._progress = progress
         self._files = self._fixed = self._expected = 0
-        self._pace = Pace()
+        self._speed = Speed()
 
     def lint_all(self, names: Sequence[str], settings: BaseSettings | None) -> None:
         """Lint what *names* name: files, then standard input, then URLs as they arrive. Raises `InputError`."""
@@ -172,9 +154,13 @@ class _Run:
             error = linted if isinstance(linted, OSError) else self._add(linted)
             if error:
                 problems.append(with_hint(unreadable(name, error)))
+
+        def lint(file: GivenFile) -> None:
+            self._add(self._linter.lint(file.name, file.body, url=file.url, hops=file.hops, status=file.status))
+
         try:
             if others:
-                read_all(others, settings or default_settings(), self._lint, self._linter.limit or MAX_SIZE, bytes)
+                read_all(others, settings or default_settings(), lint, self._linter.limit or MAX_SIZE, bytes)
         except InputError as error:
             problems.append(error)
         raise_for(problems)
@@ -194,10 +180,6 @@ class _Run:
             paths += found
         return paths, problems
 
-    def _lint(self, file: GivenFile) -> None:
-        linted = self._linter.lint(file.name, file.body, url=file.url, hops=file.hops, status=file.status)
-        self._add(linted)
-
     def _add(self, linted: LintedFile) -> OSError | None:
         """Write what is fixed in *linted*, and print its findings; the error when it cannot be written."""
         is_changed = linted.body != linted.given
@@ -214,14 +196,9 @@ class _Run:
         self._files += 1
         self._fixed += linted.fixed
         if self._progress:
-            self._progress.show(
-                f"{number_of(self._files, 'file', 'files')} linted, {self._pace.text(self._files, self._share)}"
-            )
+            speed = self._speed.text(self._files, self._files / max(self._expected, 1))
+            self._progress.show(f"{number_of(self._files, 'file', 'files')} linted, {speed}")
         return None
-
-    @property
-    def _share(self) -> float:
-        return self._files / max(self._expected, 1)
 
     def end(self) -> None:
         """Print what concerns all files."""

@@ -15,7 +15,6 @@ from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import CODES, Finding, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import LintedFile
-from scrapy_rep.tools.lint.finding import Fix
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.lint.subject import characters
 
@@ -66,7 +65,8 @@ class _Counted(Output):
         """Print the totals."""
         if not self._files:
             return
-        counts = [_count(severity, self._counts[severity]) for severity in Severity if self._counts[severity]]
+        counted = ((severity.noun, self._counts[severity]) for severity in Severity)
+        counts = [number_of(number, noun, f"{noun}s") for noun, number in counted if number]
         text = f"{number_of(self._files, 'file', 'files')}: {', '.join(counts) or 'no findings'}"
         fixed = f"; {self._fixed:,} fixed" if self._fixed else ""
         fixable = f"; --fix fixes {self._fixable:,}" if self._fixable else ""
@@ -74,10 +74,6 @@ class _Counted(Output):
 
     def _painted(self, severity: Severity, width: int = 0) -> str:
         return paint(f"{severity.value:<{width}}", _STYLES.get(severity, "faint"), self._out)
-
-
-def _count(severity: Severity, number: int) -> str:
-    return number_of(number, severity.noun, f"{severity.noun}s")
 
 
 class TextOutput(_Counted):
@@ -193,16 +189,11 @@ class JsonOutput(Output):
     def add(self, linted: LintedFile) -> None:
         """Print the findings in a file."""
         for finding, fix in zip(linted.findings, linted.fixes, strict=True):
-            facts = {"file": linted.name, **finding.as_facts(), "fix": _edits(fix) if fix else None}
-            self._out.write(json.dumps(facts) + "\n")
-
-
-def _edits(fix: Fix) -> list[dict[str, Any]]:
-    """The edits of *fix*; octets that are no UTF-8 as surrogate escapes."""
-    return [
-        {"start": edit.start, "end": edit.end, "text": edit.text.decode("utf-8", "surrogateescape")}
-        for edit in fix.edits
-    ]
+            edits = fix and [
+                {"start": edit.start, "end": edit.end, "text": edit.text.decode("utf-8", "surrogateescape")}
+                for edit in fix.edits
+            ]
+            self._out.write(json.dumps({"file": linted.name, **finding.as_facts(), "fix": edits}) + "\n")
 
 
 class GitHubOutput(Output):

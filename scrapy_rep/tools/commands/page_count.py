@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.policy.policy import Decision
     from scrapy_rep.crawl.robots.robots import Robots
 
-    from .fetching import Fetched, Fetcher
+    from .fetching import CrawlFetcher, FetchedRobots
     from .terminal import Progress
 
 _BATCH: Final = 5_000  # URLs of a list in memory while their origins are fetched
@@ -36,20 +36,16 @@ _MOST_OTHERS: Final = 20
 """Origins that only sitemaps name: the robots.txt of each is fetched while the others wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedPace:
-    """What a robots.txt asks of the timing of a crawl; ``forbidden`` says why no page may be requested at all."""
-
-    pace: Pace
-    forbidden: str = ""
-
-
 @dataclass(slots=True)
 class _Count:
-    """What is listed of one origin; ``error`` says what could not be counted."""
+    """What is listed of one origin; ``error`` says what could not be counted.
 
-    fetched: Fetched
-    requested: RequestedPace
+    ``pace`` is what its robots.txt asks for; ``forbidden`` says why no page may be requested at all.
+    """
+
+    fetched: FetchedRobots
+    pace: Pace
+    forbidden: str
     pages: int = 0
     disallowed: int = 0
     sitemaps: int = 0
@@ -66,7 +62,7 @@ class PageCount:
 
     def __init__(
         self,
-        fetcher: Fetcher,
+        fetcher: CrawlFetcher,
         decide: Callable[[Robots, str, bool], Decision],
         delays: DelayReader,
         failed: Callable[[str], object],
@@ -166,16 +162,15 @@ class PageCount:
                 )
             fetched = await self._fetcher.fetch(origin)
             if origin not in self._counts:  # another site may have led here meanwhile
-                requested = self._delays.read(fetched)
-                count = self._counts[origin] = _Count(fetched, requested)
+                count = self._counts[origin] = _Count(fetched, *self._delays.read(fetched))
                 if fetched.robots.access is Access.UNREACHABLE:
                     self._fail(count, f"{origin} is unreachable: {fetched.problem}")
-                elif requested.forbidden:
-                    self._fail(count, f"{origin}: {requested.forbidden}")
+                elif count.forbidden:
+                    self._fail(count, f"{origin}: {count.forbidden}")
         return self._counts[origin]
 
     def _allows(self, count: _Count, url: str, *, is_sitemap: bool = False) -> bool:
-        if count.requested.forbidden:
+        if count.forbidden:
             return False
         return not self._decide(count.fetched.robots, url, is_sitemap).is_forbidden
 
@@ -190,7 +185,7 @@ class PageCount:
             pages = None if count.error and not count.pages else count.pages
             yield OriginForecast(
                 str(origin), origin.host, pages, count.disallowed, count.sitemaps, count.unread,
-                self._delays.with_own(origin, count.requested.pace), count.error,
+                self._delays.with_own(origin, count.pace), count.error,
                 self._fetcher.seconds_held(origin),
             )  # fmt: skip
 
@@ -206,20 +201,20 @@ class DelayReader:
         self._delay = settings.getfloat("DOWNLOAD_DELAY")
         self._limits = DelayLimits.of(parsed, settings)
 
-    def read(self, fetched: Fetched) -> RequestedPace:
-        """What the robots.txt asks of the crawler."""
+    def read(self, fetched: FetchedRobots) -> tuple[Pace, str]:
+        """What the robots.txt asks of the crawler, and why that forbids all pages; empty if it does not."""
         limits, origin = self._limits, fetched.origin
         delay = requested_delay(fetched.robots.parser, self._tokens)
         if delay is None or not self._parsed.crawl_delay:
-            return RequestedPace(Pace())
+            return Pace(), ""
         pace = Pace(limits.kept(delay), "Crawl-delay", delay.line, str(origin), delay.seconds)
-        return RequestedPace(pace, self._why_forbidden(pace) if limits.forbids(origin.host, delay) else "")
-
-    def _why_forbidden(self, pace: Pace) -> str:
-        return (
+        if not limits.forbids(origin.host, delay):
+            return pace, ""
+        why = (
             f'REP_CRAWL_DELAY_OVER_MAX = "skip" forbids its pages: {pace.source}, line {pace.line}, asks for'
             f" {pace.asked:g} s, and REP_CRAWL_DELAY_MAX is {self._parsed.crawl_delay_max:g} s"
         )
+        return pace, why
 
     def with_own(self, origin: Origin, pace: Pace) -> Pace:
         """The *pace* that robots.txt asks of *origin*, or the one that the project's settings put in its stead."""

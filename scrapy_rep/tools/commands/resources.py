@@ -21,11 +21,11 @@ from typing import IO, TYPE_CHECKING, Final
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import (
     RENDERER,
-    Answer,
-    Checked,
     Found,
     PageResponse,
-    Report,
+    Resource,
+    ResourceReport,
+    ResourceVerdict,
     check,
     resources_of,
 )
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.protocol import Origin
 
-    from .fetching import Fetched, Fetcher
+    from .fetching import CrawlFetcher, FetchedRobots
 
 _STYLES: Final = {True: "good", False: "bad", None: "strong"}
 
@@ -61,12 +61,12 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     """Run the command; return the exit code."""
     from .fetching import crawl, with_gate  # noqa: PLC0415  # loads Scrapy
 
-    reports: list[Report] = []
+    reports: list[ResourceReport] = []
     progress = Progress(sys.stderr)
     agent, url = token_of(arguments.agent), with_scheme(arguments.url)
     origin_of(url)
 
-    async def work(fetcher: Fetcher) -> None:
+    async def work(fetcher: CrawlFetcher) -> None:
         reports.append(await check(url, agent, PageAsker(agent, fetcher, progress)))
 
     try:
@@ -81,19 +81,19 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
 class PageAsker:
     """Fetches as a crawl of the project does, and asks as the crawler *agent*."""
 
-    def __init__(self, agent: str, fetcher: Fetcher, progress: Progress) -> None:
+    def __init__(self, agent: str, fetcher: CrawlFetcher, progress: Progress) -> None:
         self._agent = agent
         self._fetcher = fetcher
         self._progress = progress
 
-    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, ResourceVerdict]:
         """Return what the robots.txt of each origin says about its URLs."""
-        answers: dict[str, Answer] = {}
+        answers: dict[str, ResourceVerdict] = {}
 
-        def keep(fetched: Fetched) -> None:
+        def keep(fetched: FetchedRobots) -> None:
             rules = CrawlerRules(fetched.robotstxt, (self._agent,), by_profile=True, fetched=fetched)
             for url in by_origin[fetched.origin]:
-                answers[url] = Answer.of(rules.verdict(url), rules.problem)
+                answers[url] = ResourceVerdict.of(rules.verdict(url), rules.problem)
 
         self._show(f"fetching {number_of(len(by_origin), 'robots.txt file', 'robots.txt files')} …")
         await self._fetcher.fetch_each(by_origin, keep)
@@ -119,7 +119,7 @@ class PageAsker:
         self._progress.show(text, at_once=True)
 
 
-def _print(report: Report, out: IO[str], *, as_json: bool) -> None:
+def _print(report: ResourceReport, out: IO[str], *, as_json: bool) -> None:
     """Print *report*: the page, a line for each resource, and what that means."""
     for one in (*report.pages, *report.resources):
         line = json.dumps({"agent": report.agent, **one.as_facts()}) if as_json else _line(one, out)
@@ -130,8 +130,8 @@ def _print(report: Report, out: IO[str], *, as_json: bool) -> None:
         print_error("resources", report.summary)
 
 
-def _line(one: Checked, out: IO[str]) -> str:
-    answer = one.answer
+def _line(one: Resource, out: IO[str]) -> str:
+    answer = one.verdict
     word = paint(f"{answer.word:<7}", _STYLES[answer.allowed], out)
     why = shown(answer.rule or answer.problem)
     return f"{word}  {answer.where:<11}  {one.kind.value:<11}  {shown(one.url)}{f'  {why}' if why else ''}"

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import RobotsTxt, Verdict
     from scrapy_rep.settings import RepSettings
 
-    from .fetching import Fetched, FetchedPage, Fetcher
+    from .fetching import CrawlFetcher, FetchedPage, FetchedRobots
 
 _DISALLOWED: Final = "not requested: robots.txt disallows it"
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageFindings:
     """The answer to the one request for a page: ``status`` is None if none came, and ``problem`` says why.
 
     ``location`` is the target of a redirect, ``directives`` are those for the crawler; they count if the page
@@ -66,12 +66,12 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UrlStatements:
     """What a site, and the ``page`` if it was asked for, say about one URL to one crawler."""
 
     statements: Sequence[Statement] = ()
     licenses: Sequence[str] = ()
-    page: Page | None = None
+    page: PageFindings | None = None
 
     @property
     def answers(self) -> Mapping[Category, Answer]:
@@ -100,7 +100,7 @@ class Said:
         }
 
 
-NOTHING: Final = Said()
+NOTHING: Final = UrlStatements()
 """What is said about a URL that must not be requested."""
 
 
@@ -108,7 +108,7 @@ class CrawlerRules:
     """What ``robotstxt`` says to the crawler ``agent``, which is asked by ``token``.
 
     The robots.txt comes from ``fetched``, or from the file called ``file``.
-    ``reading`` is how a crawler with a profile reads it; a crawl goes by no profile.
+    ``reading`` is how the crawler reads it; a crawl goes by no profile.
     """
 
     def __init__(
@@ -118,15 +118,15 @@ class CrawlerRules:
         *,
         by_profile: bool = False,
         file: str = "",
-        fetched: Fetched | None = None,
+        fetched: FetchedRobots | None = None,
     ) -> None:
         """Use the first of *tokens* that has a group, or else the last; *by_profile* as its owner documents."""
         self.robotstxt = robotstxt
         self.tokens = tokens
         self.agent = next(filter(robotstxt.has_group, tokens), tokens[-1])
-        as_read = reading(robotstxt, self.agent) if by_profile else None
-        self.reading: Reading | None = as_read if as_read and as_read.crawler else None
-        self.token = self.reading.token if self.reading else self.agent
+        agent = self.agent
+        self.reading = reading(robotstxt, agent) if by_profile else Reading(agent, None, robotstxt, agent)
+        self.token = self.reading.token
         self.file = file
         self.fetched = fetched
         self.licenses: Mapping[str, RslFile] = {}  # files beside that of the rules, by the URLs that these name
@@ -147,7 +147,7 @@ class CrawlerRules:
     @cached_property
     def explainer(self) -> Explainer:
         """The groups, rules and other records for the crawler."""
-        return Explainer(self.reading.robotstxt if self.reading else self.robotstxt, self.token)
+        return Explainer(self.reading.robotstxt, self.token)
 
     @cached_property
     def signals(self) -> RobotsSignals:
@@ -156,16 +156,15 @@ class CrawlerRules:
 
     def verdict(self, url: str) -> Verdict:
         """Return whether the crawler may request *url*."""
-        if self.reading and self.has_rules and self.reading.group == NONE:
+        fetched, follows_none = self.fetched, self.reading.crawler and self.reading.group == NONE
+        if fetched is None or (self.has_rules and follows_none):
             return self.reading.verdict(url)
-        if self.fetched is None:
-            return self.robotstxt.verdict(self.token, url)
-        return self.fetched.robots.verdict((self.token,), url)
+        return fetched.robots.verdict((self.token,), url)
 
     @property
     def crawl_delay(self) -> float | None:
         """Seconds between two requests that robots.txt asks the crawler for; None without."""
-        return self.reading.crawl_delay if self.reading else self.robotstxt.crawl_delay(self.token)
+        return self.reading.crawl_delay
 
     def explain(self, url: str) -> Explanation:
         """Return the verdict on *url*, and every rule that matches it."""
@@ -174,7 +173,7 @@ class CrawlerRules:
         return Explanation(self.verdict(url), ())
 
 
-def said_by_site(url: str, rules: CrawlerRules) -> Said:
+def said_by_site(url: str, rules: CrawlerRules) -> UrlStatements:
     """What the site says about *url*; nothing if it may not be requested, since it has no preferences then."""
     if not rules.verdict(url).allowed:
         return NOTHING
@@ -183,17 +182,13 @@ def said_by_site(url: str, rules: CrawlerRules) -> Said:
         statements += rules.fetched.said_by_files(rules.agent, url, rules.signals.licenses)
     elif rules.licenses:
         statements += said_by_licenses(rules.signals.licenses, rules.licenses, url)
-    return Said(statements, rules.signals.licenses)
+    return UrlStatements(statements, rules.signals.licenses)
 
 
-async def add_licenses(rules: Sequence[CrawlerRules], fetcher: Fetcher) -> None:
-    """Fetch the licenses that the robots.txt of an origin names to crawlers with these *rules*, once for all."""
-    fetched = rules[0].fetched if rules else None
-    urls = dict.fromkeys(url for each in rules for url in each.signals.licenses)
-    if fetched is not None and urls and not fetched.has_licenses:
-        fetched = await fetcher.with_licenses(fetched, urls)
-        for each in rules:
-            each.fetched = fetched
+async def add_licenses(rules: Sequence[CrawlerRules], fetcher: CrawlFetcher) -> None:
+    """Fetch the licenses that the robots.txt of an origin names to crawlers with these *rules*."""
+    if rules and (fetched := rules[0].fetched):
+        await fetcher.add_licenses(fetched, dict.fromkeys(url for each in rules for url in each.signals.licenses))
 
 
 def licenses_beside(file: str, rules: CrawlerRules) -> dict[str, RslFile]:
@@ -207,40 +202,34 @@ def licenses_beside(file: str, rules: CrawlerRules) -> dict[str, RslFile]:
     return found
 
 
-class Pages:
-    """Requests pages, each once, whichever of several crawlers may have it."""
+async def said_with_page(
+    url: str, rules: Sequence[CrawlerRules], fetcher: CrawlFetcher, settings: RepSettings
+) -> list[UrlStatements]:
+    """What the site and the page at *url* say to each of the crawlers with these *rules*.
 
-    def __init__(self, settings: RepSettings, fetcher: Fetcher) -> None:
-        self._settings = settings
-        self._fetcher = fetcher
-
-    async def said(self, url: str, rules: Sequence[CrawlerRules]) -> list[Said]:
-        """What the site and the page at *url* say to each of the crawlers with these *rules*."""
-        page = None
-        if any(each.verdict(url).allowed for each in rules):
-            await self._add_files(rules)
-            await add_licenses(rules, self._fetcher)
-            page = await self._fetcher.fetch_page(url)
-        return [self._said(url, each, page) for each in rules]
-
-    async def _add_files(self, rules: Sequence[CrawlerRules]) -> None:
-        """Fetch the files that speak about AI once, for all pages of the origin."""
-        fetched = rules[0].fetched
-        if fetched is not None and not fetched.has_files:
-            fetched = await self._fetcher.with_files(fetched, self._settings)
-            for each in rules:
-                each.fetched = fetched
-
-    def _said(self, url: str, rules: CrawlerRules, page: FetchedPage | None) -> Said:
-        if page is None or not rules.verdict(url).allowed:
-            return Said(page=Page(problem=_DISALLOWED))
-        site = said_by_site(url, rules)
-        if page.response is None:
-            return Said(site.statements, site.licenses, Page(problem=page.problem))
-        return _read(page.response, rules.tokens, site, self._settings)
+    The page is requested once, whichever of the crawlers may have it.
+    """
+    page = None
+    if any(each.verdict(url).allowed for each in rules):
+        if fetched := rules[0].fetched:
+            await fetcher.add_files(fetched, settings)
+        await add_licenses(rules, fetcher)
+        page = await fetcher.fetch_page(url)
+    return [_said_with_page(url, each, page, settings) for each in rules]
 
 
-def _read(response: Response, names: Sequence[str], site: Said, settings: RepSettings) -> Said:
+def _said_with_page(
+    url: str, rules: CrawlerRules, page: FetchedPage | None, settings: RepSettings
+) -> UrlStatements:
+    if page is None or not rules.verdict(url).allowed:
+        return UrlStatements(page=PageFindings(problem=_DISALLOWED))
+    site = said_by_site(url, rules)
+    if page.response is None:
+        return UrlStatements(site.statements, site.licenses, PageFindings(problem=page.problem))
+    return _read(page.response, rules.tokens, site, settings)
+
+
+def _read(response: Response, names: Sequence[str], site: UrlStatements, settings: RepSettings) -> UrlStatements:
     """What *response* says to the crawler called *names*, added to what the *site* says."""
     from scrapy_rep.extras.ai.ai_signals import signals_of  # noqa: PLC0415
     from scrapy_rep.extras.pages import reading  # noqa: PLC0415  # loads Scrapy's middlewares
@@ -249,5 +238,5 @@ def _read(response: Response, names: Sequence[str], site: Said, settings: RepSet
     statements, licenses = signals_of(response, directives, site.statements, settings.ai_sources)
     is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
     location = (response.headers.get(b"Location") or b"").decode("latin-1") if is_redirect else ""
-    page = Page(response.status, location, "", directives, reading.is_successful(response))
-    return Said(statements, licenses or site.licenses, page)
+    page = PageFindings(response.status, location, "", directives, reading.is_successful(response))
+    return UrlStatements(statements, licenses or site.licenses, page)

@@ -17,9 +17,11 @@ Exits with 0, or 2 when the survey could not be completed. Needs Jinja2: pip ins
 from __future__ import annotations
 
 import os
+import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from importlib.util import find_spec
@@ -33,6 +35,7 @@ from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.processes import in_background, map_in_processes
+from scrapy_rep.tools.survey import folder
 from scrapy_rep.tools.survey.folder import SurveyFolder
 from scrapy_rep.tools.survey.inputs import (
     WITHOUT,
@@ -42,17 +45,17 @@ from scrapy_rep.tools.survey.inputs import (
     surveys_in,
     warc_captures,
 )
-from scrapy_rep.tools.survey.site_list import SiteCounts
+from scrapy_rep.tools.survey.site_list import SiteCounts, SiteList
+from scrapy_rep.tools.survey.totals import TLD, Totals
 
-from . import OK
-from .inputs import WITHOUT_JINJA2, InputError
-from .surveying import Surveying
-from .terminal import print_error
+from . import FAILED, OK
+from .inputs import WITHOUT_JINJA2, InputError, numbered_lines, origin_of
+from .terminal import Progress, Speed, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetched
+    from .fetching import FetchedRobots
 
 _FOLDER: Final = "robots-survey"
 _WORTH_PROCESSES: Final = 200  # files or captures
@@ -156,7 +159,7 @@ def _compare(arguments: Namespace, out: IO[str]) -> int:
 
 
 def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSettings, out: IO[str]) -> int:
-    survey = Surveying(arguments)
+    survey = _Survey(arguments)
     sites = survey.sites or ()
     chosen = survey.choose(sites)
     origins = map(Origin.from_url, compress(sites, chosen))
@@ -173,7 +176,7 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
     return survey.run(out, fetch_all)
 
 
-def _captured(fetched: Fetched, to: SurveyFolder) -> tuple[Capture, str | None]:
+def _captured(fetched: FetchedRobots, to: SurveyFolder) -> tuple[Capture, str | None]:
     """What was fetched, and where its body is saved in the folder *to*."""
     entry, access = fetched.entry, fetched.robots.access
     is_there = access is Access.SUCCESSFUL
@@ -190,18 +193,20 @@ def _captured(fetched: Fetched, to: SurveyFolder) -> tuple[Capture, str | None]:
 
 
 def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
-    survey, measure = Surveying(arguments), _measure(arguments, parsed)
+    survey, measure = _Survey(arguments), _measure(arguments, parsed)
     with ExitStack() as stack:
         if arguments.files:
             found = _rows_of_files(Files(Path(arguments.files), _date(arguments.date)), survey, measure)
         elif arguments.rows:
-            found = _rows_of_parquet(arguments.rows, survey)
+            tables = [ParquetRows(Path(path)) for path in arguments.rows]
+            chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
+            found = compress(chain.from_iterable(table.rows() for table in tables), chosen)
         else:
             found = _rows_of_captures(arguments, survey, measure, stack)
         return survey.run(out, lambda: survey.add_all(found))
 
 
-def _rows_of_files(files: Files, survey: Surveying, measure: _Measure) -> Iterator[Row]:
+def _rows_of_files(files: Files, survey: _Survey, measure: _Measure) -> Iterator[Row]:
     earlier = SiteCounts()
 
     def sites() -> Iterator[str]:
@@ -217,9 +222,7 @@ def _rows_of_files(files: Files, survey: Surveying, measure: _Measure) -> Iterat
     return map_in_processes(partial(_measure_file, files, survey.out, measure), paths, worth_it=_WORTH_PROCESSES)
 
 
-def _rows_of_captures(
-    arguments: Namespace, survey: Surveying, measure: _Measure, stack: ExitStack
-) -> Iterator[Row]:
+def _rows_of_captures(arguments: Namespace, survey: _Survey, measure: _Measure, stack: ExitStack) -> Iterator[Row]:
     if arguments.captures:
         captures = parquet_captures(arguments.captures)
     else:
@@ -230,12 +233,6 @@ def _rows_of_captures(
     survey.expect(number)
     found = map_in_processes(measure, zip(captures, repeat(None)), worth_it=_WORTH_PROCESSES)
     return captures.with_damage(found)
-
-
-def _rows_of_parquet(paths: Sequence[str], survey: Surveying) -> Iterator[Row]:
-    tables = [ParquetRows(Path(path)) for path in paths]
-    chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
-    return compress(chain.from_iterable(table.rows() for table in tables), chosen)
 
 
 _Measure = Callable[[tuple[Capture, str | None]], Row]
@@ -266,3 +263,147 @@ def _date(text: str | None) -> datetime | None:
         return when and (when if when.tzinfo else when.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)
     except (OverflowError, ValueError):
         raise InputError(f"--date takes a date such as 2026-11-24, not {text}") from None
+
+
+# A survey under way, whatever it reads: which sites are left, the rows as they come, progress, and the report.
+
+_MOST_NAMED: Final = 10  # lines and files that are invalid
+
+
+class _Survey:
+    """Writes the rows of a survey, adds them up, shows progress, and writes the report.
+
+    ``sites`` are those that the command names, if it names any: others do not count.
+    """
+
+    def __init__(self, arguments: Namespace) -> None:
+        """Raises `InputError`, and ``OSError`` for what cannot be read."""
+        self.out = str(arguments.out)
+        self.folder = SurveyFolder(Path(arguments.out))
+        if self.folder.is_used and not (arguments.resume or arguments.overwrite):
+            raise InputError(
+                f"{arguments.out} contains a survey: --resume continues it, --overwrite replaces it, --out names"
+                " another folder"
+            )
+        self._arguments = arguments
+        self._totals, self._invalid, self._progress = Totals(), 0, Progress(sys.stderr)
+        self._earlier = earlier = SiteCounts() if arguments.resume else None
+        if earlier is not None:
+            for row in self.folder.earlier_rows():
+                self._totals.add(row)
+                earlier.add(row.site)
+        self._before = self._expected = self._totals.sites
+        self.sites = self._listed() if arguments.sites or arguments.from_file else None
+        self._by = (arguments.by or "").strip().lower()  # as the names of a list are kept
+        self._check_column(self._by)
+
+    def _listed(self) -> SiteList:
+        sites, name = SiteList(), self._arguments.from_file
+        for site in self._arguments.sites:
+            try:
+                sites.add(origin_of(site))
+            except InputError as error:  # noqa: PERF203
+                self.invalid(str(error))
+        for number, problem in sites.read(numbered_lines(name), origin_of) if name else ():
+            self.invalid(f"{name}:{number}: {problem}")
+        return sites
+
+    def _check_column(self, name: str) -> None:
+        """Raise `InputError` where the column *name* is in no list; rows that Spark wrote may have any."""
+        if name in ("", TLD) or self._arguments.rows or self._arguments.resume:
+            return
+        known = [TLD, *(self.sites.columns if self.sites is not None else ())]
+        if name not in known:
+            raise InputError(f"--by takes a column of the list of sites, not {name}: {', '.join(known)}")
+
+    def invalid(self, problem: str) -> None:
+        """Say what is wrong with a line that names no site, or with a file; it counts nowhere else."""
+        self._invalid += 1
+        if self._invalid <= _MOST_NAMED:
+            print_error("survey", problem)
+
+    def is_wanted(self, site: str) -> bool:
+        """Whether a row of *site* is wanted: it is listed, if there is a list, and has no row of an earlier run.
+
+        To be asked once for each row that could be made.
+        """
+        is_listed = self.sites is None or self.sites.strata(site) is not None
+        is_measured = self._earlier is not None and self._earlier.take(site)  # whose length takes time to count
+        return bool(site) and is_listed and not is_measured
+
+    def choose(self, sites: Iterable[str]) -> bytearray:
+        """For each of *sites* an octet that is 1 if its row is wanted, and expect these rows."""
+        chosen = bytearray(map(self.is_wanted, sites))
+        self.expect(sum(chosen))
+        return chosen
+
+    def expect(self, number: int) -> None:
+        """Expect *number* more rows, and begin. Raises `InputError` when there is none, now or before."""
+        if self._invalid > _MOST_NAMED:
+            print_error("survey", f"{self._invalid - _MOST_NAMED:,} more are invalid")
+        self._expected += number
+        if not self._expected:
+            raise InputError("nothing to survey: no site is named, and no robots.txt is in what was read")
+        self.folder.open(append=self._arguments.resume, sites=self._expected)
+        self._speed = Speed()
+
+    def seen(self, captures: int) -> None:
+        """Show that *captures* have been looked at, to choose among them."""
+        self._progress.show(f"{captures:,} captures found")
+
+    def add(self, row: Row) -> None:
+        """Write *row*, add it up, and show progress."""
+        if self.sites is not None:
+            row = replace(row, strata=self.sites.strata(row.site) or {})
+        self.folder.add(row)
+        self._totals.add(row)
+        done = self._totals.sites - self._before
+        if done % 16 == 0:
+            speed = self._speed.text(done, done / max(self._expected - self._before, 1))
+            self._progress.show(f"{self._counts()}, {speed}")
+
+    def add_all(self, rows: Iterable[Row]) -> None:
+        """Add each of *rows*."""
+        for row in rows:
+            self.add(row)
+
+    def _counts(self) -> str:
+        totals = self._totals
+        invalid = f", {self._invalid:,} invalid" if self._invalid else ""
+        return (
+            f"{totals.sites:,} of {self._expected:,} sites, {totals.files:,} with a robots.txt,"
+            f" {totals.unreachable:,} unreachable{invalid}"
+        )
+
+    def run(self, out: IO[str], survey: Callable[[], None]) -> int:
+        """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code.
+
+        Files that turn out to be damaged are named, and their report is about the rest.
+        """
+        problem = None
+        try:
+            with suppress(KeyboardInterrupt):
+                survey()
+        except ValueError as error:
+            problem = error
+        self._progress.clear()
+        self.folder.close()
+        self._write()
+        out.write(f"{self._counts()}\n{self.folder.page}\n")
+        if problem:
+            return print_error("survey", problem)
+        return OK if self._totals.sites == self._expected else FAILED
+
+    def _write(self) -> None:
+        from scrapy_rep.tools.survey.report import report  # noqa: PLC0415  # Jinja2 is an extra
+
+        to, now = self.folder, datetime.now().astimezone()
+        page = report(self._totals, now, expected=self._expected, records=to.rows(), body=to.body, by=self._by)
+        to.page.write_text(page, encoding="utf-8")
+        if self._arguments.csv:
+            folder.write_csv(to.rows(), to.page.with_suffix(".csv"))
+        if self._arguments.parquet:
+            from scrapy_rep.census import arrow  # noqa: PLC0415  # takes as long to load as all the rest
+
+            schema = arrow.ROWS if self._totals.linted else arrow.LIGHT_ROWS
+            arrow.write_parquet((row.as_dict() for row in to.rows()), to.page.with_suffix(".parquet"), schema)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import unicodedata
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import IO, Final
 
@@ -37,6 +38,14 @@ def has_colours(out: IO[str]) -> bool:
 def paint(text: str, style: str, out: IO[str]) -> str:
     """Return *text* in a *style*, ``good``, ``bad``, ``strong`` or ``faint``, where *out* can show it."""
     return f"\033[{_COLOURS[style]}m{text}\033[0m" if has_colours(out) else text
+
+
+def labelled(sections: Iterable[tuple[str, Iterable[str]]], out: IO[str]) -> Iterator[str]:
+    """The lines of *sections*, the first of each behind its label."""
+    for label, texts in sections:
+        for text in texts:
+            yield f"{paint(f'{label:<13}', 'faint', out)}{text}"
+            label = ""  # noqa: PLW2901
 
 
 class Progress:
@@ -73,14 +82,14 @@ class Progress:
             self._width = 0
 
 
-class Pace:
-    """How fast a command gets on since now, and how long it still takes at that pace."""
+class Speed:
+    """How fast a command gets on since now, and how long the rest takes at that speed."""
 
     def __init__(self) -> None:
         self._began = clock.monotonic()
 
     def text(self, done: int, share: float | None) -> str:
-        """The pace after *done* things; *share* is the part of the work that is done, None if that is unknown."""
+        """The speed after *done* things; *share* is the part of the work that is done, None if that is unknown."""
         seconds = max(clock.monotonic() - self._began, 0.001)
         rate = f"{done / seconds:,.0f} per second"
         return f"{rate}, {duration(seconds / share - seconds)} left" if share and share < 1 else rate

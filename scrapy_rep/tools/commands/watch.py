@@ -33,18 +33,18 @@ from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import MOST, time_fact
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.survey.site_list import SiteList
-from scrapy_rep.tools.watch.changes import Change, Question
+from scrapy_rep.tools.watch.changes import Change, Watch
 from scrapy_rep.tools.watch.copies import Copies, Copy, UnusableFileError
 from scrapy_rep.tools.watch.webhook import WebhookError, post, webhook_problem
 
 from . import FOUND, OK
 from .inputs import InputError, fetch_settings, is_url, numbered_lines, origin_of, token_of
-from .terminal import Pace, Progress, paint, print_error
+from .terminal import Progress, Speed, paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from .fetching import Fetched
+    from .fetching import FetchedRobots
 
 _AGENTS: Final = ("*", "Googlebot", *COMMON_AI_CRAWLERS)
 
@@ -75,19 +75,21 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     try:
         parsed = RepSettings.from_settings(settings)
         agents = tuple(dict.fromkeys(map(token_of, arguments.agent or _AGENTS)))
-        question = Question(agents, tuple(map(_checked, arguments.path)), parsed.dialect, parsed.max_size)
+        if wrong := next((path for path in arguments.path if not path.startswith("/")), None):
+            raise InputError(f"--path {shown(wrong)}: a path starts with /")
+        watch = Watch(agents, tuple(arguments.path), parsed.dialect, parsed.max_size)
         if arguments.webhook and (problem := webhook_problem(arguments.webhook)):
             raise InputError(f"--webhook {problem}")
-        watch = _Watch(question, out, as_json=arguments.json)
-        sites = watch.sites_of(arguments.list)
+        watched = _WatchRun(watch, out, as_json=arguments.json)
+        sites = watched.sites_of(arguments.list)
         with closing(Copies(Path(arguments.store))) as copies:
-            watch.fetch(sites, settings, copies)
-            watch.compare(sites, copies)
+            watched.fetch(sites, settings, copies)
+            watched.compare(sites, copies)
             out.flush()
-            if arguments.webhook and watch.changes:
-                post(arguments.webhook, watch.document())
+            if arguments.webhook and watched.changes:
+                post(arguments.webhook, watched.document())
             copies.commit()
-        return watch.exit_code
+        return watched.exit_code
     except KeyboardInterrupt:
         raise InputError("interrupted: nothing was stored") from None
     except WebhookError as error:
@@ -96,24 +98,17 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         raise InputError(str(error)) from None
 
 
-def _checked(path: str) -> str:
-    """Return *path*. Raises `InputError`."""
-    if not path.startswith("/"):
-        raise InputError(f"--path {shown(path)}: a path starts with /")
-    return path
-
-
-class _Watch:
-    """Fetches the robots.txt of sites, asks the old and the new one of each the same *question*.
+class _WatchRun:
+    """Fetches the robots.txt of sites, asks the old and the new one of each what the *watch* asks.
 
     Prints and keeps the ``changes``, and the sentences about them, and keeps the exit code.
     """
 
-    def __init__(self, question: Question, out: IO[str], *, as_json: bool) -> None:
+    def __init__(self, watch: Watch, out: IO[str], *, as_json: bool) -> None:
         self.changes: list[Change] = []
         self.exit_code = OK
         self._lines: list[str] = []
-        self._question = question
+        self._watch = watch
         self._out = out
         self._as_json = as_json
         self._sites = self._changed = 0
@@ -142,13 +137,16 @@ class _Watch:
         """Fetch the robots.txt of each of *sites* into *copies*. Raises ``KeyboardInterrupt`` if not all were."""
         from .fetching import fetch_each  # noqa: PLC0415  # loads a whole crawl, which a wrong argument does not need
 
-        limit, pace, expected = self._question.limit, Pace(), len(sites)
+        limit, speed, expected = self._watch.limit, Speed(), len(sites)
 
-        def keep(fetched: Fetched) -> None:
-            copies.add_fetched(str(fetched.origin), _copy(fetched, limit))
+        def keep(fetched: FetchedRobots) -> None:
+            entry, access = fetched.entry, fetched.robots.access
+            problem = fetched.problem if access is Access.UNREACHABLE else ""
+            body = entry.body[:limit] if access is Access.SUCCESSFUL else None
+            copies.add_fetched(str(fetched.origin), Copy(entry.status, clock.time(), problem, body))
             self._sites += 1
             if self._is_watched:
-                rate = pace.text(self._sites, self._sites / expected)
+                rate = speed.text(self._sites, self._sites / expected)
                 self._progress.show(f"{self._sites:,} of {expected:,} sites fetched, {rate}")
 
         try:
@@ -168,12 +166,16 @@ class _Watch:
             if old is None:
                 first += 1
             else:
-                self._tell(site, [*self._question.changes(site, old, new)])
+                self._tell(site, [*self._watch.changes(site, old, new)])
             copies.store(site, replace(old, problem=new.problem) if old and new.problem else new)
-        self._sum_up(first)
+        if first:
+            sites_stored = number_of(first, "site", "sites")
+            self._progress.note(f"{sites_stored} stored for the first time: the next run compares")
+        if self._is_watched:
+            self._progress.note(f"{self._changed:,} of {number_of(self._sites, 'site', 'sites')} changed")
 
     def _tell(self, site: str, changes: list[Change]) -> None:
-        sentences = [*self._question.sentences(changes)]
+        sentences = [*self._watch.sentences(changes)]
         if self._as_json:
             self._out.writelines(f"{json.dumps(change.as_facts())}\n" for change in changes)
         else:
@@ -183,14 +185,6 @@ class _Watch:
             self._lines += (f"{site}: {sentence}" for sentence in sentences)
             self._changed += 1
             self.exit_code = max(self.exit_code, FOUND)
-
-    def _sum_up(self, first: int) -> None:
-        """Say how many sites were stored for the *first* time and, to a person, how many changed."""
-        if first:
-            sites = number_of(first, "site", "sites")
-            self._progress.note(f"{sites} stored for the first time: the next run compares")
-        if self._is_watched:
-            self._progress.note(f"{self._changed:,} of {number_of(self._sites, 'site', 'sites')} changed")
 
     def _fail(self, problem: str) -> None:
         self._out.flush()
@@ -212,10 +206,3 @@ class _Watch:
             "changed": self._changed,
             "changes": [change.as_facts() for change in self.changes],
         }
-
-
-def _copy(fetched: Fetched, limit: int) -> Copy:
-    entry, access = fetched.entry, fetched.robots.access
-    is_there = access is Access.SUCCESSFUL
-    problem = fetched.problem if access is Access.UNREACHABLE else ""
-    return Copy(entry.status, clock.time(), problem, entry.body[:limit] if is_there else None)

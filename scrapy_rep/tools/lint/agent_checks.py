@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from scrapy_rep.protocol import DIALECTS, Group, Record, Rule, Verdict, parse
 from scrapy_rep.protocol.product_token import is_global, token_in
@@ -33,7 +33,9 @@ def check(subject: Subject, found: Findings) -> None:
     by_token = _by_token(subject)
     for group in subject.groups:
         for agent in group.agents:
-            _check_agent(agent, subject, found)
+            token = token_in(agent.value, wide=subject.dialect.wide_tokens)
+            if code := _agent_code(agent.value, token):
+                found.add(code, agent.line, subject.value_column(agent), agent.value, token)
             _check_repeated(agent, group, subject, by_token, found)
     if subject.groups and not subject.groups_for_all:
         found.add("no-star-group")
@@ -64,14 +66,6 @@ def _check_empty_groups(subject: Subject, found: Findings) -> None:
     if subject.groups and not subject.groups[-1].rules:
         agent = subject.groups[-1].agents[-1]
         found.add("group-without-rules", agent.line, subject.column(agent), agent.value, "")
-
-
-def _check_agent(agent: Record, subject: Subject, found: Findings) -> None:
-    value = agent.value
-    token = token_in(value, wide=subject.dialect.wide_tokens)
-    code = _agent_code(value, token)
-    if code:
-        found.add(code, agent.line, subject.value_column(agent), value, token)
 
 
 def _agent_code(value: bytes, token: bytes) -> str:
@@ -196,19 +190,10 @@ def _check_known(crawler: Crawler, agent: Record, group: Group, subject: Subject
         found.add("agent-ignores-rules", *place, agent.value, crawler.purpose, DISOBEYS[crawler.follows])
 
 
-class _Reader(NamedTuple):
-    """A crawler called ``name``, whose ``owner`` documents its ``dialect``."""
-
-    owner: str
-    name: str
-    dialect: str
-
-
-_READERS: Final = (
-    _Reader("Microsoft", "bingbot", "bing"),
-    _Reader("Yandex", "YandexBot", "yandex"),
-    _Reader("Baidu", "Baiduspider", "baidu"),
-)
+_READERS: Final = {
+    "Microsoft": ("bingbot", "bing"), "Yandex": ("YandexBot", "yandex"), "Baidu": ("Baiduspider", "baidu"),
+}  # fmt: skip
+"""Owners of crawlers, each with the name of one and the dialect that it documents."""
 
 # A dialect other than Google's is read the plain way, which tries each rule for each path.
 _MOST_RULES: Final = 1_000
@@ -220,23 +205,23 @@ _LONGEST_PATH: Final = 2_000  # octets
 def _check_readers(subject: Subject, found: Findings) -> None:
     """Find the first path that a crawler which *subject* names reads otherwise than Google would."""
     owners = {crawler.owner for crawler in map(crawler_of, map(as_text, subject.named)) if crawler}
-    readers = [reader for reader in _READERS if reader.owner in owners]
+    readers = [reader for owner, reader in _READERS.items() if owner in owners]
     if readers and sum(len(group.rules) for group in subject.groups) <= _MOST_RULES:
-        for reader in readers:
-            _check_reader(reader, subject, found)
+        for name, dialect in readers:
+            _check_reader(name, dialect, subject, found)
 
 
-def _check_reader(reader: _Reader, subject: Subject, found: Findings) -> None:
+def _check_reader(name: str, dialect: str, subject: Subject, found: Findings) -> None:
     body = subject.robotstxt.body
-    own = reading(parse(body, DIALECTS[reader.dialect], limit=None), reader.name)
-    as_google = reading(subject.robotstxt, reader.name)
+    own = reading(parse(body, DIALECTS[dialect], limit=None), name)
+    as_google = reading(subject.robotstxt, name)
     most = min(_MOST_PATHS, _MOST_OCTETS // len(body))
     for path in _paths(subject.rules_for(as_google.token), most):
         theirs, googles = own.verdict(path), as_google.verdict(path)
         if theirs.allowed is not googles.allowed:
             (may, by), at_google = _said(theirs), _said(googles)
             line = theirs.line or googles.line or 0
-            found.add("read-otherwise", line, 0, reader.name, may, path, by, *at_google, reader.dialect)
+            found.add("read-otherwise", line, 0, name, may, path, by, *at_google, dialect)
             return
 
 

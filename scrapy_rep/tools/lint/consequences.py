@@ -60,13 +60,11 @@ def _consequences(findings: Sequence[Finding], parts: Sequence[int]) -> tuple[Co
     by_code: dict[str, list[Finding]] = {}
     for part in sorted(parts):
         by_code.setdefault(findings[part].code, []).append(findings[part])
-    return tuple(
-        Consequence(code, first.line, first.message + _more(others)) for code, (first, *others) in by_code.items()
-    )
-
-
-def _more(others: Sequence[Finding]) -> str:
-    return f" The same is true of {number_of(len(others), 'more line', 'more lines')}." if others else ""
+    found = []
+    for code, (first, *others) in by_code.items():
+        more = f" The same is true of {number_of(len(others), 'more line', 'more lines')}." if others else ""
+        found.append(Consequence(code, first.line, first.message + more))
+    return tuple(found)
 
 
 def _by_repair(
@@ -225,18 +223,14 @@ def _by_line(findings: Sequence[Finding], subject: Subject) -> Iterator[tuple[in
             by_line[finding.line].append(at)
     for places in by_line.values():
         for at in places if len(places) > 1 else ():
-            parts = _ON_ITS_LINE.get(findings[at].code)
-            if parts:
-                cause = findings[at]
-                yield at, [other for other in places if parts.get(findings[other].code, _never)(subject, cause)]
+            cause = findings[at]
+            if parts := _ON_ITS_LINE.get(cause.code):
+                found = [(other, parts.get(findings[other].code)) for other in places]
+                yield at, [other for other, goes_too in found if goes_too and goes_too(subject, cause)]
 
 
 def _always(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
     return True
-
-
-def _never(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
-    return False
 
 
 def _has_sitemap_behind(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001

@@ -105,11 +105,7 @@ class Findings:
 
     def sorted(self) -> tuple[Finding, ...]:
         """Return all findings by line and column."""
-        return tuple(sorted(self._found, key=_order))
-
-
-def _order(finding: Finding) -> tuple[int, int, int, str]:
-    return finding.line, finding.column, _RANKS[finding.severity], finding.code
+        return tuple(sorted(self._found, key=lambda one: (one.line, one.column, _RANKS[one.severity], one.code)))
 
 
 def _quote(fact: bytes | str | int) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -79,14 +79,21 @@ class Fixer:
 
     def fix_for(self, finding: Finding) -> Fix | None:
         """The fix of *finding*; None where none is safe."""
-        return self._made(self.SETTLED.get(finding.code), finding)
+        if finding.code in self.OF_LINES and self._is_fixable:
+            return self._made(self.OF_LINES[finding.code](self, finding.line))
+        return self._of_record(self.OF_RECORDS, finding)
 
     def changing_fix_for(self, finding: Finding) -> Fix | None:
         """The fix of *finding* that may change verdicts, and that a person must want; None where there is none."""
-        return self._made(self.CHANGING.get(finding.code), finding)
+        return self._of_record(self.CHANGING, finding)
 
-    def _made(self, fixes: Callable[[Fixer, Finding], Iterator[Edit]] | None, finding: Finding) -> Fix | None:
-        edits = sorted(fixes(self, finding)) if fixes and self._is_fixable else []
+    def _of_record(self, fixes: _FixesOfRecords, finding: Finding) -> Fix | None:
+        fix = fixes.get(finding.code) if self._is_fixable else None
+        record = self._subject.record(finding.line) if fix else None
+        return self._made(fix(self, record)) if fix and record else None
+
+    def _made(self, edits: Iterable[Edit]) -> Fix | None:
+        edits = sorted(edits)
         growth = sum(len(edit.text) - edit.end + edit.start for edit in edits)
         is_too_long = growth > 0 and len(self._subject.octets) + growth > self._most_octets
         return Fix(tuple(edits)) if edits and not is_too_long else None
@@ -103,9 +110,6 @@ class Fixer:
     def _rules(self) -> RuleFixes:
         return RuleFixes(self._subject)
 
-    def _record(self, number: int) -> Record | None:
-        return self._subject.record(number)
-
     def _line(self, number: int) -> bytes:
         return self._subject.lines[number - 1]
 
@@ -116,55 +120,49 @@ class Fixer:
         if len(old) <= MAX_LINE and b"\0" not in old and (kind_of(key), read) == (kind, value):
             yield _smallest(self._subject.line_starts[number - 1], old, line)
 
-    def _mark(self, finding: Finding) -> Iterator[Edit]:  # noqa: ARG002  # all have one form
+    def _mark(self, line: int) -> Iterator[Edit]:  # noqa: ARG002  # all have one form
         """Without the mark, unless that makes a mark of what follows."""
         if self._subject.octets[3:4] != b"\xef":
             yield Edit(0, 3)
 
-    def _all_line_ends(self, finding: Finding) -> Iterator[Edit]:  # noqa: ARG002
+    def _all_line_ends(self, line: int) -> Iterator[Edit]:  # noqa: ARG002
         """LF for every CRLF and CR: one edit, as a file may have hundreds of thousands."""
         octets = self._subject.octets
         start, end = octets.index(b"\r"), octets.rindex(b"\r") + 1
         end += octets[end : end + 1] == b"\n"
         yield Edit(start, end, _LINE_END.sub(b"\n", octets[start:end]))
 
-    def _indentation(self, finding: Finding) -> Iterator[Edit]:
-        record = self._record(finding.line)
-        if record:
-            line = self._line(finding.line).lstrip()
-            yield from self._rewritten(finding.line, line, kind=record.kind, value=record.value)
+    def _indentation(self, record: Record) -> Iterator[Edit]:
+        line = self._line(record.line).lstrip()
+        yield from self._rewritten(record.line, line, kind=record.kind, value=record.value)
 
-    def _key(self, finding: Finding) -> Iterator[Edit]:
+    def _key(self, record: Record) -> Iterator[Edit]:
         """The usual spelling of a key; other keys that only start like one are not misspelt."""
-        record = self._record(finding.line)
-        if record and _MISSPELT.fullmatch(record.key):
+        if _MISSPELT.fullmatch(record.key):
             yield from self._respelt(record)
 
-    def _case(self, finding: Finding) -> Iterator[Edit]:
+    def _case(self, record: Record) -> Iterator[Edit]:
         """The usual spelling, on all lines that have this one: it is reported once."""
-        record = self._record(finding.line)
-        for each in self._by_key[record.key][:_MOST_EDITS] if record else ():
+        for each in self._by_key[record.key][:_MOST_EDITS]:
             yield from self._respelt(each)
 
     def _respelt(self, record: Record) -> Iterator[Edit]:
         line = self._line(record.line).replace(record.key, _NAMES[record.kind], 1)
         yield from self._rewritten(record.line, line, kind=record.kind, value=record.value)
 
-    def _colon(self, finding: Finding) -> Iterator[Edit]:
+    def _colon(self, record: Record) -> Iterator[Edit]:
         """A colon between two words that the engine reads as a record; more words are none."""
-        record = self._record(finding.line)
-        if record and b":" not in record.key + record.value:
-            line = re.sub(rb"(?<=\S)[ \t]+", b": ", self._line(finding.line), count=1)
-            yield from self._rewritten(finding.line, line, kind=record.kind, value=record.value)
+        if b":" not in record.key + record.value:
+            line = re.sub(rb"(?<=\S)[ \t]+", b": ", self._line(record.line), count=1)
+            yield from self._rewritten(record.line, line, kind=record.kind, value=record.value)
 
-    def _comment(self, finding: Finding) -> Iterator[Edit]:
+    def _comment(self, record: Record) -> Iterator[Edit]:
         """The comment above its rule. A # after anything but white space may be meant as part of the path."""
-        record, line = self._record(finding.line), self._line(finding.line)
-        text, _, comment = line.partition(b"#")
-        if record and text[-1:].isspace():
-            moved = b"#" + comment.rstrip() + self._end_of(finding.line)
-            start = self._subject.line_starts[finding.line - 1]
-            for edit in self._rewritten(finding.line, text.rstrip(), kind=record.kind, value=record.value):
+        text, _, comment = self._line(record.line).partition(b"#")
+        if text[-1:].isspace():
+            moved = b"#" + comment.rstrip() + self._end_of(record.line)
+            start = self._subject.line_starts[record.line - 1]
+            for edit in self._rewritten(record.line, text.rstrip(), kind=record.kind, value=record.value):
                 yield from (Edit(start, start, moved), edit)
 
     def _end_of(self, number: int) -> bytes:
@@ -176,31 +174,28 @@ class Fixer:
                 return b"\r\n" if line.endswith(b"\r\n") else line[-1:]
         return b"\n"
 
-    def _blank_lines(self, finding: Finding) -> Iterator[Edit]:
+    def _blank_lines(self, line: int) -> Iterator[Edit]:
         """An empty comment for each blank line of the group, from the reported one to its last rule."""
-        last = finding.line
+        last = line
         records = self._subject.records
-        for at in range(bisect_left(self._subject.record_lines, finding.line), len(records)):
+        for at in range(bisect_left(self._subject.record_lines, line), len(records)):
             if records[at].kind is Kind.USER_AGENT:
                 break
             if records[at].kind in RULES:
                 last = records[at].line
-        blank = [number for number in range(finding.line, last) if not self._line(number).strip()]
+        blank = [number for number in range(line, last) if not self._line(number).strip()]
         for number in blank[:_MOST_EDITS]:
             start = self._subject.line_starts[number - 1]
             yield Edit(start, start + len(self._line(number)), b"#")
 
-    def _version(self, finding: Finding) -> Iterator[Edit]:
+    def _version(self, record: Record) -> Iterator[Edit]:
         """A token without its version, where nothing else follows."""
-        record = self._record(finding.line)
-        found = _WITH_VERSION.fullmatch(record.value) if record else None
-        if record and found and token_in(record.value, wide=True) == found[1]:
+        found = _WITH_VERSION.fullmatch(record.value)
+        if found and token_in(record.value, wide=True) == found[1]:
             yield from self._revalued(record, found[1])
 
-    def _star(self, finding: Finding) -> Iterator[Edit]:
-        record = self._record(finding.line)
-        shorter = self._rules.without_needless_star(record) if record else b""
-        if record and shorter:
+    def _star(self, record: Record) -> Iterator[Edit]:
+        if shorter := self._rules.without_needless_star(record):
             yield from self._revalued(record, shorter)
 
     def _revalued(self, record: Record, value: bytes) -> Iterator[Edit]:
@@ -210,12 +205,9 @@ class Fixer:
         line = line[:at] + value + line[at + len(record.value) :]
         yield from self._rewritten(record.line, line, kind=record.kind, value=value)
 
-    def _duplicate(self, finding: Finding) -> Iterator[Edit]:
-        yield from self._removed(finding.line)
-
-    def _useless(self, finding: Finding) -> Iterator[Edit]:
-        if self._rules.is_covered_for_all(finding.line):
-            yield from self._removed(finding.line)
+    def _useless(self, line: int) -> Iterator[Edit]:
+        if self._rules.is_covered_for_all(line):
+            yield from self._removed(line)
 
     def _removed(self, number: int) -> Iterator[Edit]:
         """Without line *number*; its comment stays, if it is none for the linter."""
@@ -227,52 +219,54 @@ class Fixer:
         elif not _COMMENT_OF_OURS.search(comment):
             yield Edit(start, start + len(line) - len(mark + comment))
 
-    def _key_meant(self, finding: Finding) -> Iterator[Edit]:
+    def _key_meant(self, record: Record) -> Iterator[Edit]:
         """The known key in place of one that is ignored."""
-        record = self._record(finding.line)
-        name = known_key(record.key) if record else ""
-        if record and name:
-            kind = kind_of(name.lower().encode())
+        if name := known_key(record.key):
             line = self._line(record.line).replace(record.key, name.encode(), 1)
+            kind = kind_of(name.lower().encode())
             yield from self._rewritten(record.line, line, kind=kind, value=record.value)
 
-    def _crawler_meant(self, finding: Finding) -> Iterator[Edit]:
+    def _crawler_meant(self, record: Record) -> Iterator[Edit]:
         """The known crawler in place of a name that is misspelt."""
-        record = self._record(finding.line)
-        meant = crawler_like(record.text) if record else None
-        if record and meant:
+        if meant := crawler_like(record.text):
             yield from self._revalued(record, meant.token.encode())
 
-    def _rooted(self, finding: Finding) -> Iterator[Edit]:
+    def _rooted(self, record: Record) -> Iterator[Edit]:
         """A path with its slash."""
-        record = self._record(finding.line)
-        if record and record.kind in RULES:
+        if record.kind in RULES:
             yield from self._revalued(record, rooted(record.value))
 
-    CHANGING: ClassVar[dict[str, Callable[[Fixer, Finding], Iterator[Edit]]]] = {
+    CHANGING: ClassVar[_FixesOfRecords] = {
         "misspelt-key-ignored": _key_meant,
         "misspelt-agent": _crawler_meant,
         "path-without-slash": _rooted,
     }
-    """What makes the edits for the findings of a code where that may change verdicts."""
+    """What makes the edits of a record for the findings of a code where that may change verdicts."""
 
-    SETTLED: ClassVar[dict[str, Callable[[Fixer, Finding], Iterator[Edit]]]] = {
-        "byte-order-mark": _mark,
-        "cr-line-ends": _all_line_ends,
-        "crlf-line-ends": _all_line_ends,
-        "mixed-line-ends": _all_line_ends,
+    OF_RECORDS: ClassVar[_FixesOfRecords] = {
         "misspelt-key": _key,
         "missing-colon": _colon,
         "indented-line": _indentation,
         "odd-case-key": _case,
         "comment-after-rule": _comment,
-        "blank-line-in-group": _blank_lines,
         "agent-with-other-text": _version,
         "needless-star": _star,
-        "duplicate-rule": _duplicate,
+    }
+    """What makes the edits of a record for the findings of a code."""
+
+    OF_LINES: ClassVar[dict[str, Callable[[Fixer, int], Iterator[Edit]]]] = {
+        "byte-order-mark": _mark,
+        "cr-line-ends": _all_line_ends,
+        "crlf-line-ends": _all_line_ends,
+        "mixed-line-ends": _all_line_ends,
+        "blank-line-in-group": _blank_lines,
+        "duplicate-rule": _removed,
         "useless-rule": _useless,
     }
-    """What makes the edits for the findings of a code."""
+    """What makes the edits of a line, or of the whole file."""
+
+
+_FixesOfRecords = dict[str, Callable[[Fixer, Record], Iterator[Edit]]]
 
 
 class RuleFixes:
@@ -364,5 +358,5 @@ def _smallest(start: int, old: bytes, new: bytes) -> Edit:
     return Edit(start + same, start + len(old) - tail, new[same : len(new) - tail])
 
 
-FIXABLE: Final = frozenset(Fixer.SETTLED)
+FIXABLE: Final = frozenset({*Fixer.OF_RECORDS, *Fixer.OF_LINES})
 """The codes some of whose findings have a fix."""

@@ -97,15 +97,12 @@ def _check_octets(path: bytes, line: int, column: int, found: Findings) -> None:
     if _SEVERAL.search(path):
         found.add("several-paths", line, column, path)
     elif space:
-        found.add("space-in-path", line, column + characters(path[: space.start()]), path, _escaped(path))
+        escaped = _SPACE.sub(lambda space: b"%%%02X" % ord(space[0]), path)
+        found.add("space-in-path", line, column + characters(path[: space.start()]), path, escaped)
     if percent:
         found.add("bad-escape", line, column + characters(path[: percent.start()]))
     if dollar >= 0:
         found.add("dollar-inside", line, column + characters(path[:dollar]))
-
-
-def _escaped(path: bytes) -> bytes:
-    return _SPACE.sub(lambda space: b"%%%02X" % ord(space[0]), path)
 
 
 def rooted(path: bytes) -> bytes:
@@ -227,18 +224,11 @@ def _check_assets(subject: Subject, found: Findings) -> None:
         may_close = re.compile(b"|".join((asset.paths, *folders)), re.IGNORECASE)  # re keeps what it compiled
         rules = (rule for group in subject.groups for rule in group.rules if may_close.search(rule.value))
         for rule in islice(rules, _MOST_ASKED):
-            path = b"" if rule.allow else _closed_file(rule, asset, token, subject)
-            if path:
-                found.add(asset.code, rule.line, 1, path, _longer_rule(rule.value, asset))
-
-
-def _closed_file(rule: Rule, asset: _Asset, token: str, subject: Subject) -> bytes:
-    """A file of the kind of *asset* that *rule* forbids to the crawler called *token*, or nothing."""
-    for path in _files(rule, asset, subject):
-        verdict = subject.verdict(token, path)
-        if not verdict.allowed and verdict.line == rule.line:
-            return path
-    return b""
+            for path in () if rule.allow else _files(rule, asset, subject):
+                verdict = subject.verdict(token, path)
+                if not verdict.allowed and verdict.line == rule.line:
+                    found.add(asset.code, rule.line, 1, path, _longer_rule(rule.value, asset))
+                    break
 
 
 def _files(rule: Rule, asset: _Asset, subject: Subject) -> Iterator[bytes]:

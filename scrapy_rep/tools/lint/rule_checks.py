@@ -32,7 +32,7 @@ def check(subject: Subject, found: Findings) -> None:
     if groups:
         opponents = _Opponents(subject)
         for group in groups:
-            _Comparison(group, opponents, found).check()
+            _RuleComparison(group, opponents, found).check()
     _check_ties_of_all(subject, found)
 
 
@@ -151,7 +151,7 @@ def _names(group: Group) -> list[bytes]:
     return found
 
 
-class _Comparison:
+class _RuleComparison:
     """Compares the rules of one group with each other."""
 
     def __init__(self, group: Group, opponents: _Opponents, found: Findings) -> None:

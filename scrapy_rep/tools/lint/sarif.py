@@ -38,14 +38,11 @@ def sarif_document(results: list[dict[str, Any]], config: Config) -> dict[str, A
 
 def sarif_results(linted: LintedFile) -> list[dict[str, Any]]:
     """A result for each finding in a file."""
-    artifact, subject = {"uri": _uri(linted.name)}, Subject(linted.body, GOOGLE, None)
-    return [_result(artifact, *each, subject) for each in zip(linted.findings, linted.fixes, strict=True)]
-
-
-def _uri(name: str) -> str:
-    if "://" in name:
-        return name
-    return "stdin" if name == "-" else quote(name, safe="/", errors="surrogateescape")
+    uri = "stdin" if linted.name == "-" else linted.name
+    if "://" not in uri:
+        uri = quote(uri, safe="/", errors="surrogateescape")
+    subject = Subject(linted.body, GOOGLE, None)
+    return [_result({"uri": uri}, *each, subject) for each in zip(linted.findings, linted.fixes, strict=True)]
 
 
 def _rule(code: str, severity: Severity) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
@@ -70,7 +69,7 @@ def _check_source(subject: Subject, found: Findings) -> None:
     path, root = _path_and_root(subject.url)
     if path and path != "/robots.txt":
         found.add("below-root", 0, 0, path, root)
-    if subject.hops and not _is_upgrade(subject.url, subject.hops):
+    if subject.hops and [*subject.hops] != [subject.url.replace("http://", "https://", 1)]:
         found.add("redirected", 0, 0, subject.hops[-1])
     if subject.is_error_page and subject.status is not None:
         is_unreachable = access(subject.status, subject.body) is Access.UNREACHABLE
@@ -84,11 +83,6 @@ def _path_and_root(url: str) -> tuple[str, str]:
     except ValueError:
         return "", ""
     return parts.path, f"{parts.scheme}://{parts.netloc}/robots.txt"
-
-
-def _is_upgrade(url: str, hops: Sequence[str]) -> bool:
-    """Whether *hops* only change http to https."""
-    return list(hops) == [url.replace("http://", "https://", 1)]
 
 
 def _check_encoding(subject: Subject, found: Findings) -> None:

@@ -177,7 +177,7 @@ class Tag:
         return "#list?" + urlencode({"tag": self.key})
 
 
-class Line(NamedTuple):
+class SourceLine(NamedTuple):
     """A numbered line of an item's source.
 
     ``sign`` is ``+``, ``-`` or empty; a note has a colour and a text.
@@ -190,7 +190,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ItemDetails:
     """What the page of one item shows.
 
     ``facts`` are a label and values, ``marks`` are lists below a heading. ``text`` is a sentence about
@@ -200,7 +200,7 @@ class Item:
     facts: list[tuple[str, ...]] = field(default_factory=list)
     marks: list[tuple[str, list[Mark]]] = field(default_factory=list)
     text: str = ""
-    source: list[Line] = field(default_factory=list)
+    source: list[SourceLine] = field(default_factory=list)
 
 
 class Explorer:
@@ -233,7 +233,7 @@ class Explorer:
         """Whether there is room for the source of another item."""
         return self._room > 0
 
-    def add(self, row: Iterable[Cell], tags: Iterable[Tag], item: Item) -> None:
+    def add(self, row: Iterable[Cell], tags: Iterable[Tag], item: ItemDetails) -> None:
         """Add an *item*, its *row* in the list and what it has in common with others."""
         for tag in dict.fromkeys(tags):
             self._tags.setdefault(tag, []).append(len(self._rows))

@@ -37,7 +37,7 @@ class Point(NamedTuple):
     text: str
 
 
-class Label(NamedTuple):
+class DateLabel(NamedTuple):
     """The label of a date: ``anchor`` as in SVG; ``is_extra`` if only a wide page has room for it."""
 
     x: float
@@ -80,7 +80,8 @@ class LineChart:
         self.foot = self._top + self._plot
         self.height = self.foot + (_AROUND_SMALL if is_small else _BELOW)
         self._highest = highest or self._round_above([each for one in series for each in one.values if each])
-        self.places = _places(times or range(len(dates)))
+        first, last = (times[0], times[-1]) if times else (0, len(dates) - 1)
+        self.places = [100.0 * (time - first) / ((last - first) or 1) for time in times or range(len(dates))]
         self.drawn = [self._drawn(each) for each in series]
 
     def _round_above(self, values: Sequence[float]) -> float:
@@ -97,17 +98,16 @@ class LineChart:
         return f"{_number(value)} {self.unit}" if self.unit else percent(value, 1)
 
     def _drawn(self, series: Series) -> DrawnLine:
-        points = [self._point(rank, value, series.name) for rank, value in enumerate(series.values)]
+        points = [
+            None
+            if value is None
+            else Point(place, self._height_of(value), f"{series.name}, {date}: {self.text(value)}")
+            for place, date, value in zip(self.places, self.dates, series.values, strict=True)
+        ]
         known = [point for point in points if point]
         strokes = [(one, other) for one, other in pairwise(points) if one and other]
         first, last = (self.text(series.values[end]) for end in (0, -1))
         return DrawnLine(series, known, strokes, first, last)
-
-    def _point(self, rank: int, value: float | None, name: str) -> Point | None:
-        if value is None:
-            return None
-        y = self._height_of(value)
-        return Point(self.places[rank], y, f"{name}, {self.dates[rank]}: {self.text(value)}")
 
     @property
     def grid(self) -> list[tuple[float, str]]:
@@ -119,20 +119,23 @@ class LineChart:
         return self._top + self._plot * (1 - value / self._highest)
 
     @property
-    def labels(self) -> list[Label]:
+    def labels(self) -> list[DateLabel]:
         """The labels of dates that have room: first and last, then what is far enough from its neighbours."""
         last = len(self.dates) - 1
         always = self._spaced(_APART, {0, last})
         found = []
         for rank in sorted(self._spaced(_APART_WIDE, always)):
             anchor = "start" if rank == 0 else "end" if rank == last else "middle"
-            found.append(Label(self.places[rank], anchor, self.dates[rank], rank not in always))
+            found.append(DateLabel(self.places[rank], anchor, self.dates[rank], rank not in always))
         return found
 
     def _spaced(self, apart: float, taken: set[int]) -> set[int]:
-        found = set(taken)
+        found, ends = set(taken), {0, len(self.dates) - 1}
+        rooms = [
+            apart * (1.5 if rank in ends else 1.0) for rank in range(len(self.dates))
+        ]  # ends: beside their point
         for rank, place in enumerate(self.places):
-            if all(abs(place - self.places[other]) >= apart * _room(other, len(self.dates)) for other in found):
+            if all(abs(place - self.places[other]) >= rooms[other] for other in found):
                 found.add(rank)
         return found
 
@@ -156,13 +159,3 @@ class LineChart:
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _room(rank: int, number: int) -> float:
-    """How much room a label needs: one at an end is beside its point, not across."""
-    return 1.5 if rank in {0, number - 1} else 1.0
-
-
-def _places(times: Sequence[float]) -> list[float]:
-    first, last = times[0], times[-1]
-    return [100.0 * (time - first) / ((last - first) or 1) for time in times]

@@ -13,10 +13,10 @@ from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.lint import Severity
-from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Mark, Tag
+from scrapy_rep.tools.page import Cell, Column, Explorer, ItemDetails, Mark, SourceLine, Tag
 
 from . import comparison as what
-from .comparison import Change, Comparison, SiteChange, added_findings, treatments
+from .comparison import Comparison, SiteChange, SurveyChange, added_findings, treatments
 from .joined import Survey
 from .sites import NO_ROOM, finding_kind, line_texts, when_fetched
 
@@ -78,7 +78,7 @@ def _row(change: SiteChange) -> list[Cell]:
 # The page of a site
 
 
-def _item(change: SiteChange, surveys: Sequence[Survey], *, has_room: bool) -> Item:
+def _item(change: SiteChange, surveys: Sequence[Survey], *, has_room: bool) -> ItemDetails:
     labels = [shown(survey.label) for survey in surveys]
     facts = [(label, *map(shown, values)) for label, values in _history(change, labels)]
     marks = [(f"From {labels[0]} to {labels[-1]}", [*_marks(change)])]
@@ -86,10 +86,10 @@ def _item(change: SiteChange, surveys: Sequence[Survey], *, has_room: bool) -> I
         steps = zip(labels[1:], change.steps, pairwise(change.rows), strict=True)
         marks += [(f"Changed by {label}", [*_step_marks(step, *pair)]) for label, step, pair in steps if step]
     if sum(row is not None and row.has_file for row in change.rows) < 2:
-        return Item(facts, marks)
+        return ItemDetails(facts, marks)
     if not has_room:
-        return Item(facts, marks, NO_ROOM)
-    return Item(facts, marks, *_difference(change.rows, surveys))
+        return ItemDetails(facts, marks, NO_ROOM)
+    return ItemDetails(facts, marks, *_difference(change.rows, surveys))
 
 
 def _history(change: SiteChange, labels: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -139,15 +139,11 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= len(left) else f"the common AI crawlers but {', '.join(left)}"
 
 
-def _change_marks(change: Change) -> Iterator[Mark]:
+def _step_marks(change: SurveyChange, old: Row | None, new: Row | None) -> Iterator[Mark]:
+    """What changed between two surveys, as far as it is about crawlers and signals."""
     yield COLOURS[change.what], change.what, []
     yield from (("red", f"newly closes everything to {name}", []) for name in change.shut_out)
     yield from (("green", f"no longer closes everything to {name}", []) for name in change.let_in)
-
-
-def _step_marks(change: Change, old: Row | None, new: Row | None) -> Iterator[Mark]:
-    """What changed between two surveys, as far as it is about crawlers and signals."""
-    yield from _change_marks(change)
     if not (old and new and old.has_file and new.has_file):
         return
     moved = {*change.shut_out, *change.let_in}
@@ -192,7 +188,7 @@ def _counts(row: Row) -> dict[str, str]:
 # Lines
 
 
-def _difference(rows: Sequence[Row | None], surveys: Sequence[Survey]) -> tuple[str, list[Line]]:
+def _difference(rows: Sequence[Row | None], surveys: Sequence[Survey]) -> tuple[str, list[SourceLine]]:
     """The lines that differ between the first and the last file that are to be had, and a sentence about them."""
     files = [(row, survey) for row, survey in zip(rows, surveys, strict=True) if row and row.has_file]
     first = next(_bodies(files), None)
@@ -212,9 +208,11 @@ def _bodies(files: Iterable[tuple[Row, Survey]]) -> Iterator[tuple[str, bytes]]:
             yield survey.label, body
 
 
-def changed_lines(old: bytes, new: bytes) -> Iterator[Line]:
+def changed_lines(old: bytes, new: bytes) -> Iterator[SourceLine]:
     """Yield the lines that differ between two files, with a few around them; white space at line ends is none."""
-    before, now = _lines(old), _lines(new)
+    before, now = (
+        [line.rstrip() for line in body[bom_length(body) :].splitlines()[:_MOST_LINES]] for body in (old, new)
+    )
     for group in SequenceMatcher(None, before, now).get_grouped_opcodes(_AROUND):
         if all(tag == "equal" for tag, *_ in group):
             continue
@@ -226,9 +224,8 @@ def changed_lines(old: bytes, new: bytes) -> Iterator[Line]:
                 yield from _numbered(now, new_start, new_stop, "+")
 
 
-def _lines(body: bytes) -> list[bytes]:
-    return [line.rstrip() for line in body[bom_length(body) :].splitlines()[:_MOST_LINES]]
-
-
-def _numbered(lines: list[bytes], start: int, stop: int, sign: str) -> Iterable[Line]:
-    return (Line(number, sign, text) for number, text in enumerate(line_texts(lines[start:stop]), start=start + 1))
+def _numbered(lines: list[bytes], start: int, stop: int, sign: str) -> Iterable[SourceLine]:
+    return (
+        SourceLine(number, sign, text)
+        for number, text in enumerate(line_texts(lines[start:stop]), start=start + 1)
+    )

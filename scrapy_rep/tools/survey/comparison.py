@@ -18,8 +18,8 @@ from scrapy_rep.census.sketch import is_estimated, similarity
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.tools.lint import Severity
 
-from .joined import Joined, Source
-from .sums import Sums, severity_of
+from .joined import ComparedSurvey, Joined
+from .totals import Sums, severity_of
 
 EVERYONE_ELSE: Final = "every crawler that it does not name"
 
@@ -43,7 +43,7 @@ _UNKNOWN: Final = (CANNOT_BE_READ, REDIRECTED)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SurveyChange:
     """What happened to a site between two surveys.
 
     ``shut_out`` are the crawlers to which everything is newly closed, ``let_in`` those to which it is no longer; a
@@ -64,8 +64,8 @@ class SiteChange:
     """
 
     rows: Sequence[Row | None]
-    overall: Change
-    steps: Sequence[Change | None]
+    overall: SurveyChange
+    steps: Sequence[SurveyChange | None]
 
     @property
     def old(self) -> Row | None:
@@ -117,7 +117,7 @@ class Changes:
         self.shut_out: Counter[str] = Counter()
         self.let_in: Counter[str] = Counter()
 
-    def add(self, old: Row | None, new: Row | None, change: Change | None) -> None:
+    def add(self, old: Row | None, new: Row | None, change: SurveyChange | None) -> None:
         """Count a site with its rows, and its *change*, if any."""
         self.sites[IN_ANY] += 1
         self.sites[IN_BOTH] += bool(old and new)
@@ -147,7 +147,7 @@ class Comparison:
     Raises ``OSError``, and ``ValueError`` for what is no survey.
     """
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[ComparedSurvey]) -> None:
         self._joined = Joined(sources)
         self.surveys = self._joined.surveys
         self.overall = Changes()
@@ -165,7 +165,11 @@ class Comparison:
                 sums.add(*pair, step)
             if change:
                 yield change
-        self._complete()
+        for all_, same, known in zip(
+            self.all, self.same, self.known, strict=True
+        ):  # each counts in the wider ones
+            same.update(known)
+            all_.update(same)
 
     def _add(self, rows: Sequence[Row | None]) -> None:
         """Count a site by its *rows*, one for each survey."""
@@ -176,41 +180,32 @@ class Comparison:
         for rank, row in found:
             sums[rank].add(row)
 
-    def _complete(self) -> None:
-        """Make each site count in the wider sums, too."""
-        for all_, same, known in zip(self.all, self.same, self.known, strict=True):
-            same.update(known)
-            all_.update(same)
-
 
 def _site_change(rows: Sequence[Row | None]) -> SiteChange | None:
     steps = [_change(old, new) for old, new in pairwise(rows)]
     if not any(steps):
         return None
-    return SiteChange(rows, _change(rows[0], rows[-1]) or Change(_in_between(rows)), steps)
+    overall = _change(rows[0], rows[-1])
+    if not overall:  # the first and the last do not differ
+        has_changed = any(_change(*pair) for pair in pairwise(row for row in rows if row))
+        what = IN_BETWEEN if not rows[0] else CHANGED_BACK if has_changed else MISSING_IN_BETWEEN
+        overall = SurveyChange(what)
+    return SiteChange(rows, overall, steps)
 
 
-def _in_between(rows: Sequence[Row | None]) -> str:
-    """What happened to a site of whose *rows* the first and the last do not differ."""
-    if not rows[0]:
-        return IN_BETWEEN
-    surveyed = [row for row in rows if row]
-    return CHANGED_BACK if any(_change(*pair) for pair in pairwise(surveyed)) else MISSING_IN_BETWEEN
-
-
-def _change(old: Row | None, new: Row | None) -> Change | None:
+def _change(old: Row | None, new: Row | None) -> SurveyChange | None:
     if old is None or new is None:
-        return None if old is new else Change(GONE if old else APPEARED)
+        return None if old is new else SurveyChange(GONE if old else APPEARED)
     what = _what(old, new)
     if not what:
         return None
     if old.kind in _UNKNOWN or new.kind in _UNKNOWN:
-        return Change(what)
+        return SurveyChange(what)
     was, now = _closed(old), _closed(new)
     names = [*dict.fromkeys([*treatments(new), *treatments(old), EVERYONE_ELSE])]
     shut_out = [name for name in names if _is_in(name, now) and not _is_in(name, was)]
     let_in = [name for name in names if _is_in(name, was) and not _is_in(name, now)]
-    return Change(what, shut_out, let_in)
+    return SurveyChange(what, shut_out, let_in)
 
 
 def _what(old: Row, new: Row) -> str:

@@ -16,8 +16,8 @@ from scrapy_rep.tools.page.lines import LineChart, Series
 from . import comparison as what
 from .changed_sites import COLOURS, explorer_of, tag
 from .comparison import Changes, Comparison
-from .joined import Source, Survey
-from .sums import ANY_AI, DELAY, Sums
+from .joined import ComparedSurvey, Survey
+from .totals import ANY_AI, DELAY, Sums
 
 _CRAWLERS_IN_CHART: Final = 20
 _SMALL_LINES: Final = 12  # crawlers with a line, of those in the table
@@ -53,7 +53,7 @@ _CHANGES: Final = (
 """What two surveys say about the sites."""
 
 
-def comparison_report(surveys: Sequence[Source], when: datetime) -> tuple[str, Changes]:
+def comparison_report(surveys: Sequence[ComparedSurvey], when: datetime) -> tuple[str, Changes]:
     """Return the page about *surveys*, two or more, and the sums of changes between the first and the last.
 
     Raises ``OSError``, and ``ValueError`` for what is no survey, and for fewer than two.

@@ -13,9 +13,8 @@ from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS
 from scrapy_rep.tools.page import Histogram, Part, histogram, mean, median
 
 from .sites import link, tag
-from .sums import ANY_AI, BY_NAME, BY_STAR, DELAY, FIGURES
 from .tables import Cell, Share, Tables
-from .totals import ALL_SIGNALS, NO, RULES_PER_AGENT, YES, Totals
+from .totals import ALL_SIGNALS, ANY_AI, BY_NAME, BY_STAR, DELAY, FIGURES, NO, RULES_PER_AGENT, YES, Totals
 
 _LIMITS: Final = {
     "bytes": (128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536),

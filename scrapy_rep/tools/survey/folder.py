@@ -70,13 +70,12 @@ class SurveyFolder:
         """All rows. Raises ``OSError``, and ``ValueError`` for a file that holds something else."""
         with self._rows_path.open("rb") as file:
             for number, line in enumerate(iter(partial(file.readline, MOST_OCTETS), b""), start=1):
-                yield self._row_in(line, number)
-
-    def _row_in(self, line: bytes, number: int) -> Row:
-        try:
-            return Row.from_json(line.decode())
-        except ValueError as error:
-            raise ValueError(f"{self._rows_path}: line {number} is not a row of a survey: {error}") from None
+                try:
+                    row = Row.from_json(line.decode())
+                except ValueError as error:
+                    what = f"line {number} is not a row of a survey: {error}"
+                    raise ValueError(f"{self._rows_path}: {what}") from None
+                yield row
 
     def open(self, *, append: bool, sites: int = 0) -> None:
         """Open the file of rows, to *append* to it or to replace it.

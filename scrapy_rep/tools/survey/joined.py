@@ -39,7 +39,7 @@ _BY_SITE: Final = """
 """
 
 
-class Source(Protocol):
+class ComparedSurvey(Protocol):
     """A survey that can be compared: its name, its rows, and the files that it has."""
 
     @property
@@ -60,7 +60,7 @@ class Survey:
     ``label`` is the date, with the name of the survey where another has the same; without a date the name alone.
     """
 
-    source: Source
+    source: ComparedSurvey
     when: datetime | None
     label: str
 
@@ -72,7 +72,7 @@ class Joined:
     Raises ``OSError``, and ``ValueError`` for what is no survey, and for fewer than two.
     """
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[ComparedSurvey]) -> None:
         if len(sources) < 2:
             raise ValueError("one survey cannot be compared: name two or more")
         self._database = temporary_database(_ROWS, _CACHE)
@@ -86,7 +86,7 @@ class Joined:
         )
         self.surveys = _labelled([(sources[position], dates[position]) for position in order])
 
-    def _read(self, position: int, source: Source) -> datetime | None:
+    def _read(self, position: int, source: ComparedSurvey) -> datetime | None:
         """Store the rows of *source*; return its date."""
         minutes: Counter[float] = Counter()
         values = _values(position, source.rows(), minutes)
@@ -104,7 +104,8 @@ class Joined:
             for _, rows in groupby(found, key=itemgetter(0)):
                 together: list[Row | None] = [None] * len(self.surveys)
                 for _, rank, packed, _ in rows:
-                    together[rank] = _unpacked(packed)
+                    values = pickle.loads(zlib.decompress(packed))  # noqa: S301  # our own
+                    together[rank] = Row(**dict(zip(_KEPT, values, strict=True)))
                 yield together
 
 
@@ -129,11 +130,7 @@ def _packed(row: Row) -> bytes:
     return zlib.compress(pickle.dumps([*values.values()], pickle.HIGHEST_PROTOCOL), 1)
 
 
-def _unpacked(packed: bytes) -> Row:
-    return Row(**dict(zip(_KEPT, pickle.loads(zlib.decompress(packed)), strict=True)))  # noqa: S301  # our own
-
-
-def _labelled(surveys: Sequence[tuple[Source, datetime | None]]) -> list[Survey]:
+def _labelled(surveys: Sequence[tuple[ComparedSurvey, datetime | None]]) -> list[Survey]:
     days = [f"{when:%Y-%m-%d}" if when else "" for _, when in surveys]
     labels = [
         f"{day} ({source.name})" if day and days.count(day) > 1 else day or source.name

@@ -16,9 +16,8 @@ from scrapy_rep.tools.page import MOST_ITEMS, Link, Part, page_template
 from .contents import SharedFile, SimilarFiles
 from .figures import ai_crawlers, distributions, restrictions, signals
 from .sites import SEVERITIES, Body, explorer_of, finding_kind, link, tag
-from .sums import ANY_AI
 from .tables import Cell, Share, Strata, Tables, Whole
-from .totals import BLANK, COMMENT, UNREADABLE, AgentTotals, Totals
+from .totals import ANY_AI, BLANK, COMMENT, UNREADABLE, AgentTotals, Totals
 
 _KIND_COLOURS: Final = dict(
     zip(KINDS, ("green", "teal", "violet", "amber", "amber", "grey", "red", "blue"), strict=True)

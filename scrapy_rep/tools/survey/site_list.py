@@ -64,8 +64,9 @@ class SiteList:
         *origin_of* raises an exception for what is no site. Raises ``ValueError`` for a first line with names of
         which none is that of the sites.
         """
-        listed = ((number, _cells(line)) for number, line in lines if not line.startswith("#"))
-        for place, (number, cells) in enumerate(listed):
+        listed = ((number, line) for number, line in lines if not line.startswith("#"))
+        for place, (number, line) in enumerate(listed):
+            cells = [cell.strip() for cell in next(csv.reader([line]))]
             if place == 0 and any(cell.lower() in _SITE_COLUMNS for cell in cells):
                 self._names = [cell.lower() for cell in cells]
                 continue
@@ -96,10 +97,6 @@ class SiteList:
 
     def __iter__(self) -> Iterator[str]:
         return (site for (site,) in self._database.execute("SELECT site FROM sites ORDER BY place"))
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([line]))]
 
 
 class SiteCounts:

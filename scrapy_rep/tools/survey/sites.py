@@ -18,11 +18,10 @@ from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.crawlers import SEARCH_CRAWLERS
 from scrapy_rep.tools.lint import CODES, Severity
-from scrapy_rep.tools.page import Cell, Column, Explorer, Item, Line, Link, Mark, Tag
+from scrapy_rep.tools.page import Cell, Column, Explorer, ItemDetails, Link, Mark, SourceLine, Tag
 from scrapy_rep.tools.profiles import token_for
 
-from .sums import severity_of
-from .totals import traits
+from .totals import severity_of, traits
 
 SEVERITIES: Final[dict[Severity, tuple[str, str]]] = {
     Severity.ERROR: ("error", "red"), Severity.WARNING: ("warning", "amber"),
@@ -150,17 +149,17 @@ def _tags_of(record: Row, similar: Mapping[str, Tag]) -> Iterator[Tag]:
 # The page of a site
 
 
-def _item(record: Row, body: Body, *, has_room: bool) -> Item:
+def _item(record: Row, body: Body, *, has_room: bool) -> ItemDetails:
     facts = [(label, *map(shown, values)) for label, *values in _facts(record)]
     if not record.has_file:
-        return Item(facts)
+        return ItemDetails(facts)
     marks, octets = [*_marks(record)], body(record)
     if octets is None or not has_room:
-        return Item(facts, marks, _CHANGED if octets is None else NO_ROOM)
+        return ItemDetails(facts, marks, _CHANGED if octets is None else NO_ROOM)
     lines, source = _source(octets, record)
     is_cut = len(source) < lines
     text = f"The first {len(source):,} of {lines:,} lines." if is_cut else "As the site serves it."
-    return Item(facts, marks, text, source)
+    return ItemDetails(facts, marks, text, source)
 
 
 def _facts(record: Row) -> Iterator[tuple[str, ...]]:
@@ -235,7 +234,7 @@ def _finding_mark(record: Row, code: str) -> Mark:
     return kind.colour, shown(f"{kind.title}{times}" + (f": {kind.text}" if kind.text else "")), lines
 
 
-def _source(octets: bytes, record: Row) -> tuple[int, list[Line]]:
+def _source(octets: bytes, record: Row) -> tuple[int, list[SourceLine]]:
     """The number of lines, and the first ones."""
     lines = octets[bom_length(octets) :].splitlines()
     notes: dict[int, list[tuple[str, str]]] = {}
@@ -249,7 +248,7 @@ def _source(octets: bytes, record: Row) -> tuple[int, list[Line]]:
         left -= len(text)
         if left < 0:
             break
-        source.append(Line(number, "", text, notes.get(number, ())))
+        source.append(SourceLine(number, "", text, notes.get(number, ())))
     return len(lines), source
 
 

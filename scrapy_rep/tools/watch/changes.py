@@ -5,6 +5,7 @@ Comments, order, spelling and rules that change no verdict are not changes.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,14 +13,15 @@ from itertools import chain, islice
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
+from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.protocol import Dialect, Kind, Origin, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.body_kind import body_kind
 from scrapy_rep.protocol.display import abridged, iso_time, number_of, shown
-from scrapy_rep.tools.answers import MOST, rule_text, verdict_facts
-from scrapy_rep.tools.difference import SAMPLE_HOST
+from scrapy_rep.tools.answers import MOST, rule_text, uses, verdict_facts
+from scrapy_rep.tools.difference import SAMPLE_HOST, even_sample, paths_of, patterns_in
+from scrapy_rep.tools.profiles import reading
 
 from .copies import Copy
-from .said import Crawlers, Said, alike
 
 T = TypeVar("T")
 
@@ -43,7 +45,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Watch:
     """The questions that the old and the new robots.txt of each site are asked.
 
     ``agents`` are product tokens. Without ``paths`` the paths are derived from the rules of both files. ``limit``
@@ -63,7 +65,9 @@ class Question:
         """
         if new.problem:
             if not old.problem:
-                yield _unreachable(site, new)
+                # RFC 9309 section 2.3.1.4
+                text = f"now unreachable ({new.problem}): crawlers must assume that everything is disallowed"
+                yield Change(site, "unreachable", text, {"problem": new.problem})
             return
         found = self._of_files(site, self._read(old), self._read(new))
         first = next(found, None)
@@ -119,16 +123,19 @@ class Question:
 
     def of_verdicts(self, site: str, crawlers: Crawlers, paths: Iterable[str]) -> Iterator[Change]:
         """A change for each rule that forbids, or no longer forbids, something on *paths* to *crawlers*."""
-        found: dict[tuple[bool, Rule | None], _Paths] = {}
+        found: dict[tuple[bool, Rule | None], _ChangedPaths] = {}
         for path in paths:
             old, new = crawlers.old.verdict(path), crawlers.new.verdict(path)
             if old.allowed is not new.allowed:
                 disallowing = old if new.allowed else new
-                found.setdefault((new.allowed, disallowing.rule), _Paths(old, new)).add(_shown(path))
+                those = found.setdefault((new.allowed, disallowing.rule), _ChangedPaths(old, new))
+                those.add(abridged(shown(path.removeprefix(SAMPLE_HOST)), _LONGEST))
         for (allowed, _), those in found.items():
             may = "may now fetch" if allowed else "may no longer fetch"
             where = those.text(every=bool(self.paths))
-            text = f"{self._names(crawlers.names)} {may} {where} ({_why(those.old, those.new)})"
+            deciding, before = (those.new, "") if those.new.rule else (those.old, "before: ")
+            why = f"{before}line {deciding.line}, {rule_text(deciding.rule, _LONGEST)}"
+            text = f"{self._names(crawlers.names)} {may} {where} ({why})"
             facts = {
                 "agents": crawlers.names,
                 "paths": those.first,
@@ -168,7 +175,7 @@ class _Read:
 
 
 @dataclass(slots=True)
-class _Paths:
+class _ChangedPaths:
     """The paths whose verdict one rule changes: the ``first`` of them, their number, and two of the verdicts."""
 
     old: Verdict
@@ -188,23 +195,13 @@ class _Paths:
 
 
 def _differing(
-    crawlers: Iterable[Crawlers], asked: Callable[[Said], T]
+    crawlers: Iterable[Crawlers], asked: Callable[[CrawlerInstructions], T]
 ) -> Iterator[tuple[tuple[T, T], list[str]]]:
     """What the old and the new file answer where that differs, with the crawlers to which it does."""
     found: defaultdict[tuple[T, T], list[str]] = defaultdict(list)
     for each in crawlers:
         found[asked(each.old), asked(each.new)].extend(each.names)
     return (one for one in found.items() if one[0][0] != one[0][1])
-
-
-def _shown(path: str) -> str:
-    return abridged(shown(path.removeprefix(SAMPLE_HOST)), _LONGEST)
-
-
-def _unreachable(site: str, new: Copy) -> Change:
-    # RFC 9309 section 2.3.1.4
-    text = f"now unreachable ({new.problem}): crawlers must assume that everything is disallowed"
-    return Change(site, "unreachable", text, {"problem": new.problem})
 
 
 def _says_something(robotstxt: RobotsTxt) -> bool:
@@ -236,12 +233,6 @@ def _same(url: str) -> Hashable:
         return url
 
 
-def _why(old: Verdict, new: Verdict) -> str:
-    deciding = new if new.rule else old
-    before = "" if new.rule else "before: "
-    return f"{before}line {deciding.line}, {rule_text(deciding.rule, _LONGEST)}"
-
-
 def _seconds(delay: float | None) -> str:
     return "none" if delay is None else f"{delay:g} s"
 
@@ -256,3 +247,78 @@ def _some(names: Sequence[str]) -> list[str]:
 def _listed(names: Sequence[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
+
+
+# What an old and a new robots.txt say to each of many crawlers, which are asked about together where they can be.
+
+
+def alike(agents: Iterable[str], old: RobotsTxt, new: RobotsTxt) -> list[Crawlers]:
+    """The crawlers called *agents*, those to which both files say the same together."""
+    known: dict[object, CrawlerInstructions] = {}
+    found: dict[tuple[CrawlerInstructions, CrawlerInstructions], list[str]] = {}
+    for agent in agents:
+        before, after = (_instructions(file, agent, known) for file in (old, new))
+        found.setdefault((before, after), []).append(agent)
+    return [Crawlers(names, *said) for said, names in found.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlerInstructions:
+    """What ``robotstxt`` says to a crawler, asked by ``token``; equal for crawlers to which it says the same."""
+
+    robotstxt: RobotsTxt = field(compare=False)
+    token: str = field(compare=False)
+    lines: bytes
+    """The lines of the rules, 4 octets each: the rules themselves would take a hundred times as much."""
+    crawl_delay: float | None
+    uses: tuple[tuple[str, str], ...]
+    """Each use by AI with the answer about ``/``."""
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules for the crawler."""
+        return self.robotstxt.rules(self.token)
+
+    def verdict(self, path: str) -> Verdict:
+        """Whether the crawler may fetch *path*."""
+        return self.robotstxt.verdict(self.token, path)
+
+
+def _instructions(
+    robotstxt: RobotsTxt, agent: str, known: dict[object, CrawlerInstructions]
+) -> CrawlerInstructions:
+    """What *robotstxt* says to the crawler called *agent*; those that it does not name share what is *known*."""
+    heard = reading(robotstxt, agent)
+    file, delay = heard.robotstxt, heard.crawl_delay
+    token = heard.token if file.has_group(heard.token) else "*"
+    key = id(robotstxt), file is robotstxt, token, delay
+    if key not in known:
+        answers = uses(RobotsSignals.of(file, token).statements("/"))
+        lines = array("I", (rule.line for rule in file.rules(token))).tobytes()
+        known[key] = CrawlerInstructions(file, token, lines, delay, (*answers.items(),))
+    return known[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Crawlers:
+    """Crawlers called ``names``, and what the ``old`` and the ``new`` file say to each of them."""
+
+    names: list[str]
+    old: CrawlerInstructions
+    new: CrawlerInstructions
+
+    def sample_paths(self, samples: int) -> list[str]:
+        """Paths on which the verdicts may differ: ``/``, and those made of the rules that only one file has.
+
+        *samples* is for how many crawlers there are such paths.
+        """
+        old, new, dialect = self.old.rules(), self.new.rules(), self.new.robotstxt.dialect
+        rules, same = (*old, *new), {_meaning(rule) for rule in old} & {_meaning(rule) for rule in new}
+        if not dialect.is_googles:
+            same = set()  # there the order of the rules may decide, or the group that they are in
+        changed = patterns_in((rule for rule in rules if _meaning(rule) not in same), dialect)
+        octets = len(self.old.robotstxt.body) + len(self.new.robotstxt.body)
+        return even_sample(dict.fromkeys(["/", *paths_of(changed)]), patterns_in(rules, dialect), octets, samples)
+
+
+def _meaning(rule: Rule) -> tuple[bool, bytes]:
+    return rule.allow, rule.value

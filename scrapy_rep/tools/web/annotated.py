@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, Final
 
-from scrapy_rep.protocol import Kind, RobotsTxt, parse
+from scrapy_rep.protocol import Kind, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.protocol.records import bom_length
@@ -17,11 +16,10 @@ from scrapy_rep.tools.lint import CODES, Finding, Fix, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
 from scrapy_rep.tools.lint.fixes import Fixer
-from scrapy_rep.tools.profiles import FALLBACK, NONE, Reading, reading
-from scrapy_rep.tools.watch.changes import Question as Asked
-from scrapy_rep.tools.watch.said import alike
+from scrapy_rep.tools.profiles import FALLBACK, NONE, reading
+from scrapy_rep.tools.watch.changes import Watch, alike
 
-from .question import Question
+from .question import CheckQuestion
 from .sentences import MOST_URLS, order_of, sentences
 from .verdicts import verdicts_on
 
@@ -74,7 +72,7 @@ class FoundHere:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AnnotatedLine:
     """A line of the file: ``kind`` says what the parser takes it for, ``comment`` starts with its ``#``.
 
     ``skipped`` is the number of lines before it that are not shown.
@@ -93,14 +91,14 @@ class AnnotatedFile:
     """The ``findings``, the worst first, the ``lines``, and how many lines and findings there are in all."""
 
     findings: tuple[FoundHere, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[AnnotatedLine, ...]
     line_count: int
     finding_count: int
     counts: dict[Severity, int]
     """Findings by severity, the worst first."""
 
 
-def found_in(question: Question) -> tuple[FoundHere, ...]:
+def found_in(question: CheckQuestion) -> tuple[FoundHere, ...]:
     """The findings of the linter that no comment of the file silences, in its order, with their fixes."""
     linted = linted_file(question)
     fixer = Fixer(question.robots, question.flavour, limit=question.limit)
@@ -110,14 +108,14 @@ def found_in(question: Question) -> tuple[FoundHere, ...]:
     )
 
 
-def linted_file(question: Question) -> LintedFile:
+def linted_file(question: CheckQuestion) -> LintedFile:
     """The file of *question* as ``scrapy robots lint`` sees it."""
     return FileLinter(Config(), question.flavour, question.limit).lint(
         question.url or "robots.txt", question.robots, url=question.url, hops=question.hops, status=question.status
     )
 
 
-def fixed(question: Question, key: str, action: str = "apply") -> bytes:
+def fixed(question: CheckQuestion, key: str, action: str = "apply") -> bytes:
     """The file after the fix of the finding with this *key*; unchanged when there is none any more.
 
     To "apply" makes a fix that is safe; one that changes verdicts takes a "confirm".
@@ -127,7 +125,7 @@ def fixed(question: Question, key: str, action: str = "apply") -> bytes:
     return fix.applied_to(question.robots) if fix else question.robots
 
 
-def changes_by(fix: Fix, question: Question) -> list[str]:
+def changes_by(fix: Fix, question: CheckQuestion) -> list[str]:
     """What *fix* changes, in sentences: on URLs of *question* and paths made of rules.
 
     Asked for the crawlers of *question*, for those that the fix names or no longer names, and for all others.
@@ -136,13 +134,13 @@ def changes_by(fix: Fix, question: Question) -> list[str]:
     old, new = (parse(body, question.flavour, limit=question.limit) for body in bodies)
     named, renamed = ({agent.text for group in file.groups for agent in group.agents} for file in (old, new))
     agents = dict.fromkeys(["*", *question.crawlers, *filter(None, map(asked_token, sorted(named ^ renamed)))])
-    asked, crawlers = Asked(tuple(agents), (), question.flavour, question.limit), alike(agents, old, new)
+    watch, crawlers = Watch(tuple(agents), (), question.flavour, question.limit), alike(agents, old, new)
     urls = question.urls[: _MOST_VERDICTS // len(crawlers)]
     paths = ((each, dict.fromkeys([*urls, *each.sample_paths(len(crawlers))])) for each in crawlers)
-    return [*asked.sentences(chain.from_iterable(asked.of_verdicts("", each, urls) for each, urls in paths))]
+    return [*watch.sentences(chain.from_iterable(watch.of_verdicts("", each, urls) for each, urls in paths))]
 
 
-def annotate(question: Question, found: tuple[FoundHere, ...]) -> AnnotatedFile:
+def annotate(question: CheckQuestion, found: tuple[FoundHere, ...]) -> AnnotatedFile:
     """Return the file of *question* with what was *found* in it, at its lines."""
     by_severity = Counter(here.finding.severity for here in found)
     counts = {severity: by_severity[severity] for severity in Severity if by_severity[severity]}
@@ -164,25 +162,23 @@ def place_of(findings: tuple[FoundHere, ...], key: str) -> int:
     return next(there, len(findings) - 1)
 
 
-def summary(question: Question, found: tuple[FoundHere, ...]) -> list[str]:
+def summary(question: CheckQuestion, found: tuple[FoundHere, ...]) -> list[str]:
     """The answer to *question*, with what was *found* in its file, in sentences."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
     verdicts = verdicts_on(question) if len(question.urls) <= MOST_URLS else ()
     findings = [here.finding for here in found]
-    notes = [as_read.note for as_read in _apart(question, robotstxt)]
+    notes = [
+        as_read.note
+        for as_read in (reading(robotstxt, agent) for agent in question.crawlers)
+        if as_read.crawler and (as_read.crawler.fallbacks or as_read.ignores_star)
+        if as_read.group in {FALLBACK, NONE}  # another one than a literal reading of the file has it
+    ]
     return sentences(robotstxt, findings, verdicts, notes, access=question.access, status=question.status)
 
 
-def _apart(question: Question, robotstxt: RobotsTxt) -> Iterator[Reading]:
-    """The crawlers that are asked about and follow another group than a literal reading of the file has it."""
-    for agent in question.crawlers:
-        as_read = reading(robotstxt, agent)
-        has_profile = as_read.crawler and (as_read.crawler.fallbacks or as_read.ignores_star)
-        if has_profile and as_read.group in {FALLBACK, NONE}:
-            yield as_read
-
-
-def _lines(raw: list[bytes], question: Question, by_line: dict[int, list[FoundHere]]) -> tuple[Line, ...]:
+def _lines(
+    raw: list[bytes], question: CheckQuestion, by_line: dict[int, list[FoundHere]]
+) -> tuple[AnnotatedLine, ...]:
     records = parse(question.robots, question.flavour, limit=question.limit).records
     kinds = {record.line: _KINDS.get(record.kind, _OTHER) for record in records}
     shown_lines, last = [], 0
@@ -192,7 +188,7 @@ def _lines(raw: list[bytes], question: Question, by_line: dict[int, list[FoundHe
             continue
         text, comment = _parts(octets)
         kind = kinds.get(number) or ("unread" if text.strip() else "comment" if comment else "blank")
-        shown_lines.append(Line(number, kind, text, comment, tuple(found or ()), number - last - 1))
+        shown_lines.append(AnnotatedLine(number, kind, text, comment, tuple(found or ()), number - last - 1))
         last = number
     return tuple(shown_lines)
 

@@ -18,17 +18,17 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE
-from scrapy_rep.tools.resources import Report
+from scrapy_rep.tools.resources import ResourceReport
 from scrapy_rep.tools.writer import ChoiceError, telling_paths, written
 
 from . import page, resources
 from .annotated import fixed
-from .fetch import Fetched, Fetcher, robots_url
+from .fetch import FetchedFile, WebFetcher, robots_url
 from .guard import Guard, refusal, refusal_for
 from .question import (
+    CheckQuestion,
     Form,
     PageQuestion,
-    Question,
     QuestionError,
     checked,
     checked_page,
@@ -48,7 +48,7 @@ _EXPORTS: Final = {
 }
 
 
-def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
+def application(limits: Limits, fetcher: WebFetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
     """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
     checker = _Checker(limits, fetcher, size)
     routes = [
@@ -71,7 +71,7 @@ def application(limits: Limits, fetcher: Fetcher, *, host: str = "127.0.0.1", si
 class _Checker:
     """The endpoints."""
 
-    def __init__(self, limits: Limits, fetcher: Fetcher, size: int) -> None:
+    def __init__(self, limits: Limits, fetcher: WebFetcher, size: int) -> None:
         self._limits = limits
         self._fetcher = fetcher
         self._size = size
@@ -86,7 +86,7 @@ class _Checker:
 
     async def answer(self, request: Request) -> Response:
         """``POST /``: what the form asks for, as the page again or as a file."""
-        form = Form(Question(b""))
+        form = Form(CheckQuestion(b""))
         try:
             form = await read_form(request, self._limits, self._size)
             if form.action == "fetch":
@@ -103,7 +103,7 @@ class _Checker:
 
     async def write(self, request: Request) -> Response:
         """``POST /write``: the page with a robots.txt that was written from choices, and its answer."""
-        form = Form(Question(b""))
+        form = Form(CheckQuestion(b""))
         try:
             form = await read_form(request, self._limits, self._size)
             choices = choices_in(form.chosen)
@@ -130,7 +130,7 @@ class _Checker:
         except Problem as problem:
             return page.render("problem.html", problem=str(problem)).encode()
 
-    async def _export(self, question: Question, format_name: str) -> Response:
+    async def _export(self, question: CheckQuestion, format_name: str) -> Response:
         job, media_type = _EXPORTS[format_name]
         octets = await self._workers.run(getattr(page, job), question)
         headers = {"Content-Disposition": f'attachment; filename="robots.{format_name}"'}
@@ -145,10 +145,10 @@ class _Checker:
             raise QuestionError(f"format: expected one of {', '.join(_EXPORTS)}")
         return await self._export(question, format_name)
 
-    async def _fetched(self, form: Form) -> Question:
+    async def _fetched(self, form: Form) -> CheckQuestion:
         """The question of *form* about the robots.txt of its site."""
         async with aclosing(self._fetch(form.site)) as steps:
-            (found,) = [step async for step in steps if isinstance(step, Fetched)]
+            (found,) = [step async for step in steps if isinstance(step, FetchedFile)]
         return replace(
             form.question,
             robots=found.body,
@@ -158,7 +158,7 @@ class _Checker:
             found=found.access,
         )
 
-    def _fetch(self, site: str) -> AsyncGenerator[str | Fetched]:
+    def _fetch(self, site: str) -> AsyncGenerator[str | FetchedFile]:
         if not site or len(site) > self._limits.url_characters:
             raise QuestionError("site: write a host such as example.com, or the address of a page")
         return self._fetcher.fetch(robots_url(site))
@@ -188,7 +188,7 @@ class _Checker:
         octets = await self._workers.run(resources.report_json, question, report)
         return Response(octets, media_type="application/json")
 
-    async def _report(self, asked: PageQuestion, request: Request) -> tuple[PageQuestion, Report]:
+    async def _report(self, asked: PageQuestion, request: Request) -> tuple[PageQuestion, ResourceReport]:
         """The question that was *asked*, checked, and its answer."""
         question = replace(checked_page(asked, self._limits), visitor=client_of(request.scope))
         run = self._workers.run
@@ -203,7 +203,7 @@ async def _json_of(request: Request) -> Any:
         raise QuestionError("the body of the request is not JSON") from None
 
 
-async def _lines(steps: AsyncGenerator[str | Fetched]) -> AsyncIterator[str]:
+async def _lines(steps: AsyncGenerator[str | FetchedFile]) -> AsyncIterator[str]:
     """*steps* as JSON, a line each; the last one is the result, or the error."""
     try:
         async with aclosing(steps):
@@ -213,7 +213,7 @@ async def _lines(steps: AsyncGenerator[str | Fetched]) -> AsyncIterator[str]:
         yield json.dumps({"error": str(problem)}) + "\n"
 
 
-def _step_facts(step: str | Fetched) -> dict[str, Any]:
+def _step_facts(step: str | FetchedFile) -> dict[str, Any]:
     """A step of a fetch as data for JSON: a message, or the result, whose octets are in Base64."""
     if isinstance(step, str):
         return {"step": step}

@@ -19,11 +19,11 @@ from w3lib.url import safe_url_string
 
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.access import TRUNCATED, Meaning, RawResponse, body_of, headers_read, read
+from scrapy_rep.protocol.access import TRUNCATED, RawResponse, body_of, headers_read, read
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
 
-from .network import FetchError, Network, Resolver, resolve
+from .network import Network, NotFetchedError, Resolver, resolve
 from .visitors import Hosts, Limits
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -36,7 +36,7 @@ _HOSTS_OF_ADDRESS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedFile:
     """A robots.txt: ``url`` was requested, ``hops`` are its redirects, ``status`` is that of the last response.
 
     ``body`` is empty unless ``access`` is successful: the page of an error has no rules.
@@ -50,24 +50,24 @@ class Fetched:
 
 
 def robots_url(site: str) -> str:
-    """The URL of the robots.txt of *site*: a host, or any URL of it. Raises `FetchError`."""
+    """The URL of the robots.txt of *site*: a host, or any URL of it. Raises `NotFetchedError`."""
     return Origin.from_url(page_url(site)).robots_url
 
 
 def page_url(site: str) -> str:
-    """The URL of *site*, which may be a bare host. Raises `FetchError`."""
+    """The URL of *site*, which may be a bare host. Raises `NotFetchedError`."""
     url = site.strip()
     try:
         url = safe_url_string(url if "://" in url else f"https://{url}")
         origin = Origin.from_url(url)
     except ValueError as error:
-        raise FetchError(f"{shown(site)}: {error}") from None
+        raise NotFetchedError(f"{shown(site)}: {error}") from None
     if origin.scheme not in _DEFAULT_PORTS:
-        raise FetchError(f"{shown(site)}: write an address that starts with https:// or http://")
+        raise NotFetchedError(f"{shown(site)}: write an address that starts with https:// or http://")
     return url
 
 
-class Fetcher:
+class WebFetcher:
     """Fetches within the *limits*, with this *user_agent*; *resolver* and *tls* are for tests."""
 
     def __init__(
@@ -85,11 +85,11 @@ class Fetcher:
         self._hosts = Hosts(limits.fetch_interval)
         self._addresses = Hosts(limits.fetch_interval / _HOSTS_OF_ADDRESS)
 
-    def fetch(self, url: str) -> AsyncGenerator[str | Fetched]:
+    def fetch(self, url: str) -> AsyncGenerator[str | FetchedFile]:
         """Fetch the robots.txt at *url*: yield a line of text for each step, and at the end the result.
 
         Raises `TooManyError` at once if its host was asked a moment ago. The generator raises it for the host of a
-        redirect and for an address, and `FetchError`.
+        redirect and for an address, and `NotFetchedError`.
         """
         network = self.network()
         network.count(self._hosts, Origin.from_url(url).host)
@@ -99,14 +99,14 @@ class Fetcher:
         """The network of a question of which nothing has been fetched."""
         return Network(self._resolve, self._addresses, public_only=self._limits.is_public)
 
-    async def robots(self, url: str, network: Network, seconds: float) -> Fetched:
-        """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
+    async def robots(self, url: str, network: Network, seconds: float) -> FetchedFile:
+        """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `NotFetchedError`."""
         async with aclosing(self._steps(url, network, seconds)) as steps:
-            (found,) = [step async for step in steps if isinstance(step, Fetched)]
+            (found,) = [step async for step in steps if isinstance(step, FetchedFile)]
         return found
 
     async def page(self, url: str, network: Network, seconds: float) -> PageResponse:
-        """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `FetchError`."""
+        """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `NotFetchedError`."""
         response = await self._ask(url, network, current_time() + seconds, seconds, _PAGE)
         location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
         return PageResponse.of(url, response.status, location, content_type, self._page_body(url, response))
@@ -118,10 +118,10 @@ class Fetcher:
         limit = self._limits.robots_octets
         body, problem, _ = body_of(response, limit, decoders())
         if problem:
-            raise FetchError(f"{shown(url)}: {problem}")
+            raise NotFetchedError(f"{shown(url)}: {problem}")
         return body[:limit]
 
-    async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | Fetched]:
+    async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | FetchedFile]:
         hops: list[str] = []
         until = current_time() + seconds
         while True:
@@ -131,45 +131,40 @@ class Fetcher:
             location = _location(target, response)
             if location is None:
                 yield f"status {response.status}, {number_of(len(response.body), 'octet', 'octets')}"
-                reading = self._read(target, response)
+                reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
+                if reading.problem:  # whatever the status says
+                    raise NotFetchedError(f"{shown(target)} is unreachable: {reading.problem}")
                 if reading.warning:
                     yield reading.warning
                 body = reading.body[: self._limits.robots_octets] if reading.access is Access.SUCCESSFUL else b""
-                yield Fetched(url, tuple(hops), response.status, reading.access, body)
+                yield FetchedFile(url, tuple(hops), response.status, reading.access, body)
                 return
             yield f"status {response.status}: redirected to {shown(location)}"
             if len(hops) == MAX_HOPS or not Origin.from_url(url).may_lead_to(location):
                 why = "more than five redirects" if len(hops) == MAX_HOPS else "a redirect that is not followed"
                 yield f"{why}: as if there were no robots.txt"
-                yield Fetched(url, tuple(hops), response.status, Access.UNAVAILABLE, b"")
+                yield FetchedFile(url, tuple(hops), response.status, Access.UNAVAILABLE, b"")
                 return
             hops.append(location)
 
-    def _read(self, url: str, response: RawResponse) -> Meaning:
-        """What *response* means. Raises `FetchError` where the site is unreachable, whatever the status says."""
-        reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
-        if reading.problem:
-            raise FetchError(f"{shown(url)} is unreachable: {reading.problem}")
-        return reading
-
     async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> RawResponse:
-        """Make one request *until* then, with all failures as `FetchError`."""
+        """Make one request *until* then, with all failures as `NotFetchedError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
         network.count(self._hosts, origin.host)
         if self._limits.is_public and origin.port != _DEFAULT_PORTS[origin.scheme]:
-            raise FetchError(f"{where}: only the default ports of http and https are asked")
+            raise NotFetchedError(f"{where}: only the default ports of http and https are asked")
         try:
             with fail_after(max(until - current_time(), 0)):
                 return await self._exchange(url, origin, network, accept)
         except TimeoutError:
-            raise FetchError(f"{where} did not finish within {seconds:.2g} s") from None
+            raise NotFetchedError(f"{where} did not finish within {seconds:.2g} s") from None
         except httpcore.LocalProtocolError:
-            raise FetchError(f"{shown(url)} cannot be requested") from None
+            raise NotFetchedError(f"{shown(url)} cannot be requested") from None
         except httpcore.RemoteProtocolError as error:
-            raise FetchError(f"{where} does not speak HTTP as it should: {shown(str(error))}") from None
+            raise NotFetchedError(f"{where} does not speak HTTP as it should: {shown(str(error))}") from None
         except (httpcore.NetworkError, httpcore.TimeoutException, OSError, UnicodeError) as error:
-            raise FetchError(f"{where}{_described(error)}") from None
+            raise NotFetchedError(f"{where}{_described(error)}") from None
         finally:
             await network.disconnect()
 

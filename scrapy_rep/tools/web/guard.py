@@ -35,24 +35,6 @@ _PIECE: Final = 65_536
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-class TooLargeError(Problem):
-    """The body of a request is larger than the limit."""
-
-    status = 413
-
-    def __init__(self, limits: Limits) -> None:
-        super().__init__(f"a request has at most {limits.request_octets:,} octets")
-
-
-class TooSlowError(Problem):
-    """The body of a request did not arrive in time."""
-
-    status = 408
-
-    def __init__(self) -> None:
-        super().__init__("the request did not arrive in time")
-
-
 def refusal(scope: Scope, why: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
     """The response that says why there is no answer: JSON to those who ask the API, a page to all others."""
     if f"{scope['path']}/".startswith("/api/"):
@@ -103,7 +85,7 @@ class Guard:
             return refusal(scope, "a page of another site sent this request", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:20]) > self._limits.request_octets:
-            return refusal_for(scope, TooLargeError(self._limits))
+            return refusal_for(scope, _too_large(self._limits))
         return None
 
     def _is_of_another_site(self, headers: Headers) -> bool:
@@ -137,12 +119,16 @@ class _Bounded:
             with fail_after(max(self._until - current_time(), 0)):
                 message = await self._receive()
         except TimeoutError:
-            raise TooSlowError from None
+            raise Problem("the request did not arrive in time", 408) from None
         self._octets += len(message.get("body", b""))
         self._is_whole = not message.get("more_body", False)
         if self._octets > self._limits.request_octets:
-            raise TooLargeError(self._limits)
+            raise _too_large(self._limits)
         return message
+
+
+def _too_large(limits: Limits) -> Problem:
+    return Problem(f"a request has at most {limits.request_octets:,} octets", 413)
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:

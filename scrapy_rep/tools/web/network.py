@@ -44,10 +44,11 @@ _WITH_IPV4: Final = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))
 """Addresses that lead to the IPv4 address at their end: mapped ones, and those of NAT64 (RFC 6052)."""
 
 
-class FetchError(Problem):
+class NotFetchedError(Problem):
     """Why there is no robots.txt; the message is for the visitor."""
 
-    status = 422
+    def __init__(self, message: str) -> None:
+        super().__init__(message, 422)
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -106,7 +107,7 @@ class Network(AnyIOBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> AsyncNetworkStream:
-        """Connect to the first address of *host* that accepts. Raises `FetchError` and `TooManyError`."""
+        """Connect to the first address of *host* that accepts. Raises `NotFetchedError` and `TooManyError`."""
         addresses = self._judged(host, await self._resolve(host, port))
         self.count(self._addresses, *addresses)
         problem: Exception = OSError("it has no address")
@@ -123,7 +124,7 @@ class Network(AnyIOBackend):
         """The first *addresses* of *host*, if it may be connected to all of them."""
         are_public = all(map(is_public, addresses))
         if self._public_only and not are_public:
-            raise FetchError(f"{shown(host)} is at an address that is not public: it is not asked")
+            raise NotFetchedError(f"{shown(host)} is at an address that is not public: it is not asked")
         self._public_only = are_public
         return addresses[:_MOST_ADDRESSES]
 

@@ -25,7 +25,7 @@ from scrapy_rep.tools.profiles import GROUPS
 from scrapy_rep.tools.writer import TRAINING
 
 from .annotated import annotate, changes_by, found_in, linted_file, place_of, summary
-from .question import CATEGORIES, Form, Question
+from .question import CATEGORIES, CheckQuestion, Form
 from .verdicts import compare, judge
 from .visitors import Limits
 
@@ -49,7 +49,7 @@ _ONE_BY_ONE: Final = {
     name: tuple(token for token in tokens if token not in _OFTEN) for name, tokens in CATEGORIES.items()
 }
 
-PRESELECTED: Final = Question(b"", agents=("*", *_OFTEN), categories=("training",))
+PRESELECTED: Final = CheckQuestion(b"", agents=("*", *_OFTEN), categories=("training",))
 """What an empty form asks about; ``*`` is every crawler that no group names."""
 
 DIALECTS_KNOWN: Final = {"google": "Google", "bing": "Bing", "1994": "the standard of 1994"}
@@ -98,7 +98,7 @@ def page_in_pieces(
     return chain([start], _text(question.robots), [head]), tails
 
 
-def file_html(question: Question, action: str = "", key: str = "") -> str:
+def file_html(question: CheckQuestion, action: str = "", key: str = "") -> str:
     """The sentences, the findings, the worst first, and the file.
 
     With the *action* "consider" the finding with this *key* says what its fix would change; otherwise the finding
@@ -120,7 +120,7 @@ def file_html(question: Question, action: str = "", key: str = "") -> str:
     )
 
 
-def verdicts_html(question: Question) -> str:
+def verdicts_html(question: CheckQuestion) -> str:
     """The table of verdicts, and what the file says to each crawler."""
     answer = judge(question)
     columns: list[tuple[str, tuple[str, ...]]] = [(agent, (agent,)) for agent in question.agents]
@@ -134,7 +134,7 @@ def verdicts_html(question: Question) -> str:
     return render("verdicts.html", answer=answer, titles=titles, rows=rows, question=question)
 
 
-def dialects_html(question: Question) -> str:
+def dialects_html(question: CheckQuestion) -> str:
     """What other dialects make of the file."""
     names = DIALECTS_KNOWN | OTHER_DIALECTS
     return render("dialects.html", comparison=compare(question, _COMPARING_TIME), question=question, names=names)
@@ -178,7 +178,7 @@ def _verbatim(text: str) -> Markup:
 # For programs.
 
 
-def facts(question: Question) -> str:
+def facts(question: CheckQuestion) -> str:
     """All parts of the answer as JSON."""
     found = found_in(question)
     facts = {
@@ -190,12 +190,12 @@ def facts(question: Question) -> str:
     return json.dumps(facts, indent=1)
 
 
-def sarif(question: Question) -> str:
+def sarif(question: CheckQuestion) -> str:
     """The findings as one SARIF 2.1.0 document."""
     return json.dumps(sarif_document(sarif_results(linted_file(question)), Config()), indent=1)
 
 
-def verdicts_csv(question: Question) -> str:
+def verdicts_csv(question: CheckQuestion) -> str:
     """The table of verdicts, a line each."""
     out = io.StringIO()
     rows = (

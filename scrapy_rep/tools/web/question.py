@@ -60,7 +60,7 @@ class QuestionError(Problem):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CheckQuestion:
     """What a visitor asks; it travels to a worker process.
 
     ``agents`` are asked about one by one, each of ``categories``, names of `CATEGORIES`, as a whole.
@@ -126,14 +126,14 @@ class Form:
     ``chosen`` are the fields as they are, for the form that writes a robots.txt.
     """
 
-    question: Question
+    question: CheckQuestion
     action: str = "check"
     fix: str = ""
     site: str = ""
     chosen: Mapping[str, str] = field(default_factory=dict)
 
 
-def checked(question: Question, limits: Limits) -> Question:
+def checked(question: CheckQuestion, limits: Limits) -> CheckQuestion:
     """Return *question* with defaults and product tokens filled in. Raises `QuestionError` beyond the *limits*."""
     if len(question.robots) > limits.robots_octets:
         raise QuestionError(
@@ -180,7 +180,7 @@ def _token(agent: str) -> str:
     return token
 
 
-def question_in(data: object, limits: Limits) -> Question:
+def question_in(data: object, limits: Limits) -> CheckQuestion:
     """Return the question in the JSON *data* of the API. Raises `QuestionError`."""
     if not isinstance(data, dict):
         raise QuestionError('expected a JSON object such as {"robots": "User-agent: *", "urls": ["/"]}')
@@ -193,7 +193,7 @@ def question_in(data: object, limits: Limits) -> Question:
     if not isinstance(dialect, str):
         raise QuestionError(f"dialect: expected one of {', '.join(DIALECTS)}")
     urls, agents, categories = (_strings(data, name) for name in ("urls", "agents", "categories"))
-    return checked(Question(octets(robots), urls, agents, dialect, categories=categories), limits)
+    return checked(CheckQuestion(octets(robots), urls, agents, dialect, categories=categories), limits)
 
 
 def _strings(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -222,7 +222,7 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
             for name in ("agents", "categories")
         )
         status = texts.get("status", "")
-        question = Question(
+        question = CheckQuestion(
             await _robots(fields),
             tuple(texts.get("urls", "").splitlines()),
             (*agents, *_SEPARATORS.split(texts.get("names", ""))),
@@ -279,7 +279,7 @@ def page_in(data: object) -> PageQuestion:
 
 
 def checked_page(asked: PageQuestion, limits: Limits) -> PageQuestion:
-    """Return the question with a complete URL and a product token. Raises `QuestionError` and `FetchError`."""
+    """Complete the URL and the product token. Raises `QuestionError` and `NotFetchedError`."""
     if not asked.url or len(asked.url) > limits.url_characters:
         raise QuestionError("page: write its address, such as https://example.com/")
     if len(asked.agent) > limits.agent_characters:

@@ -11,21 +11,21 @@ from anyio import current_time
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.resources import (
-    Answer,
     Found,
-    Kind,
+    LoadedAs,
     PageResponse,
-    Report,
     Resource,
+    ResourceReport,
+    ResourceVerdict,
     check,
     cut_after,
     resources_of,
 )
 
-from .fetch import Fetched, Fetcher
-from .network import FetchError
+from .fetch import FetchedFile, WebFetcher
+from .network import NotFetchedError
 from .page import render
-from .question import PageQuestion, Question
+from .question import CheckQuestion, PageQuestion
 from .verdicts import judge
 from .visitors import Limits, TooManyError
 
@@ -36,8 +36,10 @@ _LEAST_TIME: Final = 0.25
 """Seconds: with less left, no further host is asked."""
 
 
-async def report_on(question: PageQuestion, limits: Limits, fetcher: Fetcher, run: Run, size: int) -> Report:
-    """Answer *question*; *size* octets of a robots.txt are parsed. Raises what `Fetcher` and *run* do."""
+async def report_on(
+    question: PageQuestion, limits: Limits, fetcher: WebFetcher, run: Run, size: int
+) -> ResourceReport:
+    """Answer *question*; *size* octets of a robots.txt are parsed. Raises what `WebFetcher` and *run* do."""
     asker = _Asker(question, limits, fetcher, run, size)
     return await check(question.url, question.agent, asker, limits.urls, limits.resource_hosts)
 
@@ -48,7 +50,7 @@ class _Asker:
     A host is counted once, however often it is asked: for its robots.txt, and for the page.
     """
 
-    def __init__(self, question: PageQuestion, limits: Limits, fetcher: Fetcher, run: Run, size: int) -> None:
+    def __init__(self, question: PageQuestion, limits: Limits, fetcher: WebFetcher, run: Run, size: int) -> None:
         self._question = question
         self._limits = limits
         self._fetcher = fetcher
@@ -56,28 +58,30 @@ class _Asker:
         self._size = size
         self._network = fetcher.network()
         self._until = current_time() + limits.fetch_time
-        self._of_page: tuple[Origin, Fetched] | None = None  # kept, since the page loads from its own host, too
+        self._of_page: tuple[Origin, FetchedFile] | None = (
+            None  # kept, since the page loads from its own host, too
+        )
         self._is_found = False
 
     def _seconds(self) -> float:
-        """Half of the time that is left: a host that is slow leaves some for the others. Raises `FetchError`."""
+        """Half of the time that is left: a slow host leaves some for the others. Raises `NotFetchedError`."""
         seconds = (self._until - current_time()) / 2
         if seconds < _LEAST_TIME:
-            raise FetchError("there was no time left to ask")
+            raise NotFetchedError("there was no time left to ask")
         return seconds
 
-    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, Answer]:
+    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, ResourceVerdict]:
         """Return what the robots.txt of each origin says about its URLs."""
-        answers: dict[str, Answer] = {}
+        answers: dict[str, ResourceVerdict] = {}
         for origin, urls in by_origin.items():
             try:
                 found = await self._answers(await self._robots(origin), urls, self._question.agent)
-            except FetchError as error:
-                found = [Answer(None, reason=Reason.UNREACHABLE.value, problem=str(error))] * len(urls)
+            except NotFetchedError as error:
+                found = [ResourceVerdict(None, reason=Reason.UNREACHABLE.value, problem=str(error))] * len(urls)
             except TooManyError as error:
                 if not self._is_found:
                     raise
-                found = [Answer(None, reason="not asked", problem=str(error))] * len(urls)
+                found = [ResourceVerdict(None, reason="not asked", problem=str(error))] * len(urls)
             answers.update(zip(urls, found, strict=True))
         return answers
 
@@ -90,7 +94,7 @@ class _Asker:
             return PageResponse(problem=f"robots.txt disallows it to {token}, which asks here ({own.where})")
         try:
             return await self._fetcher.page(url, self._network, self._seconds())
-        except FetchError as error:
+        except NotFetchedError as error:
             return PageResponse(problem=str(error))
 
     async def find(self, page: PageResponse, url: str) -> Found:
@@ -100,9 +104,9 @@ class _Asker:
         resources, cut = json.loads(octets)
         if len(page.body) == self._limits.robots_octets:  # as much as is read of any response
             cut = cut or cut_after(len(page.body))
-        return Found(tuple(Resource(address, Kind(kind)) for address, kind in resources), cut)
+        return Found(tuple(Resource(address, LoadedAs(kind)) for address, kind in resources), cut)
 
-    async def _robots(self, origin: Origin) -> Fetched:
+    async def _robots(self, origin: Origin) -> FetchedFile:
         """The robots.txt of *origin*; that of the page is fetched once."""
         if self._of_page is not None and self._of_page[0] == origin:
             return self._of_page[1]
@@ -112,8 +116,8 @@ class _Asker:
             self._of_page = origin, fetched
         return fetched
 
-    async def _answers(self, fetched: Fetched, urls: Sequence[str], agent: str) -> list[Answer]:
-        question = Question(
+    async def _answers(self, fetched: FetchedFile, urls: Sequence[str], agent: str) -> list[ResourceVerdict]:
+        question = CheckQuestion(
             fetched.body,
             tuple(urls),
             (agent,),
@@ -123,7 +127,7 @@ class _Asker:
             limit=self._size,
             visitor=self._question.visitor,
         )
-        return [Answer(*values) for values in json.loads(await self._run(answers_json, question))]
+        return [ResourceVerdict(*values) for values in json.loads(await self._run(answers_json, question))]
 
 
 def page_html(limits: Limits, asked: PageQuestion | None = None, problem: str = "") -> str:
@@ -135,8 +139,8 @@ def page_html(limits: Limits, asked: PageQuestion | None = None, problem: str = 
 # Jobs for a worker process.
 
 
-def answers_json(question: Question) -> str:
-    """The values of the `Answer` about each URL of *question*, which has one crawler."""
+def answers_json(question: CheckQuestion) -> str:
+    """The values of the `ResourceVerdict` about each URL of *question*, which has one crawler."""
     problem = f"its robots.txt answers with status {question.status}"
     return json.dumps(
         [
@@ -154,11 +158,11 @@ def found_json(_: PageQuestion, html: bytes, url: str, content_type: str, most: 
     return json.dumps(([(one.url, one.kind.value) for one in found.resources], found.cut))
 
 
-def report_html(question: PageQuestion, report: Report, limits: Limits) -> str:
+def report_html(question: PageQuestion, report: ResourceReport, limits: Limits) -> str:
     """The page with *report*."""
     return render("resources_answer.html", asked=question, report=report, limits=limits, problem="")
 
 
-def report_json(_: PageQuestion, report: Report) -> str:
+def report_json(_: PageQuestion, report: ResourceReport) -> str:
     """*report* for programs."""
     return json.dumps(report.as_facts(), indent=1)

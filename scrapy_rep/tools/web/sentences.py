@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from scrapy_rep.census.restriction import ALL, NONE, OTHERS, Restriction, decisive, is_rest_open, restrictions
@@ -118,7 +118,10 @@ def _who(paths: _Paths) -> Iterator[str]:
         elif token != agent:
             following[token].append(agent)
         else:
-            apart[closed, _kind(agent), _disobeys(agent)].append(agent)
+            crawler = crawler_of(agent)
+            kind = _KINDS.get(crawler.category, "") if crawler else ""
+            disobeys = DISOBEYS.get(crawler.follows, "") if crawler else ""
+            apart[closed, kind, disobeys].append(agent)
     ranked = sorted(apart.items(), key=lambda one: (one[0][0] != _EVERYTHING, -len(one[1])))
     for (closed, kind, disobeys), agents in ranked[:_MOST_WHO]:
         so_are = _followers([one for agent in agents for one in following.pop(agent, ())], len(agents), closed)
@@ -128,16 +131,13 @@ def _who(paths: _Paths) -> Iterator[str]:
         more = number_of(
             sum(len(agents) for _, agents in ranked[_MOST_WHO:]), "more crawler has", "more crawlers have"
         )
-        follow = f", which {_listed(_flat(following), _MOST_NAMES)} follow too" if following else ""
+        followers = [agent for agents in following.values() for agent in agents]
+        follow = f", which {_listed(followers, _MOST_NAMES)} follow too" if followers else ""
         yield f"{more} other rules{follow}."
     subject = "All other crawlers" if apart else "All crawlers"
     if without:
         subject += f" but those that ignore groups for * ({_listed(without, _MOST_NAMES)})"
     yield _fate(subject, "are", others, _on([found[OTHERS].line]) if others else "")
-
-
-def _flat(following: Mapping[str, Sequence[str]]) -> list[str]:
-    return [agent for agents in following.values() for agent in agents]
 
 
 def _followers(agents: Sequence[str], leaders: int, closed: str) -> str:
@@ -148,11 +148,6 @@ def _followers(agents: Sequence[str], leaders: int, closed: str) -> str:
     follow = "follows" if len(agents) == 1 else "follow"
     groups = "its group" if leaders == 1 else "their groups"
     return f", and {verb} {_listed(agents, _MOST_NAMES)}, which {follow} {groups}"
-
-
-def _disobeys(agent: str) -> str:
-    crawler = crawler_of(agent)
-    return DISOBEYS.get(crawler.follows, "") if crawler else ""
 
 
 _Texts = tuple[list[str], list[str], list[str], bool]
@@ -234,11 +229,6 @@ def _closed(paths: _Paths, token: str, restriction: Restriction) -> str:
     return f"{_listed(shut, _MOST_PATHS, 'path') or 'a part'}{but}"
 
 
-def _kind(agent: str) -> str:
-    crawler = crawler_of(agent)
-    return _KINDS.get(crawler.category, "") if crawler else ""
-
-
 def _about(
     agents: Sequence[str], kind: str, closed: str, where: str, *, disobeys: str = "", so_are: str = ""
 ) -> str:
@@ -293,12 +283,9 @@ def _answer(of_url: Sequence[UrlVerdict]) -> str:
     where = _on([one.line for one in shut])
     if len(shut) == number:
         return f"closed to {everyone}{where}"
-    names = _listed([_spelt(one.agent) for one in shut], _MOST_NAMES)
+    agents = ["crawlers without a group" if one.agent == OTHERS else shown(one.agent) for one in shut]
+    names = _listed(agents, _MOST_NAMES)
     return f"closed to {names}{where} and open to the {number_of(number - len(shut), 'other', 'others')}"
-
-
-def _spelt(agent: str) -> str:
-    return "crawlers without a group" if agent == OTHERS else shown(agent)
 
 
 # What is wrong, and what to do first.

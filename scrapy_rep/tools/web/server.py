@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .app import application
-from .fetch import Fetcher
+from .fetch import WebFetcher
 from .visitors import LOCAL, PUBLIC
 
 _MOST_HEAD: Final = 16_384
@@ -37,18 +37,14 @@ def serve(arguments: Namespace, size: int, out: IO[str]) -> None:
     limits = PUBLIC if arguments.public else LOCAL
     os.environ.setdefault("RES_OPTIONS", _RESOLVER)
     os.environ.setdefault("PYTHONSAFEPATH", "1")  # worker processes import nothing from the current directory
-    logging.getLogger("asyncio").addFilter(_is_news)
+    # That anyio ends a process which has just ended is no news.
+    logging.getLogger("asyncio").addFilter(lambda record: "child process pid" not in str(record.msg))
     with suppress(AttributeError, OSError, TypeError):  # another system's C library
         ctypes.CDLL(None).mallopt(*_LARGE_BLOCKS)
-    app = application(limits, Fetcher(limits, arguments.user_agent), host=arguments.host, size=size)
+    app = application(limits, WebFetcher(limits, arguments.user_agent), host=arguments.host, size=size)
     config = config_of(app, arguments.trust_proxy)
     with listening_at(arguments.host, arguments.port) as listening, suppress(KeyboardInterrupt):
         _Server(config, out).run(sockets=[listening])
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Whether there is more to *record* than that anyio ends a process which has just ended."""
-    return "child process pid" not in str(record.msg)
 
 
 def config_of(app: ASGIApp, proxies: str = "") -> uvicorn.Config:

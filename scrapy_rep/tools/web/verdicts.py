@@ -20,7 +20,7 @@ from scrapy_rep.tools.answers import rule_text, uses
 from scrapy_rep.tools.explanation import Explainer
 from scrapy_rep.tools.profiles import Reading, reading
 
-from .question import Question
+from .question import CheckQuestion
 
 _MOST_MATCHES: Final = 20
 """Rules that are listed of those that match a URL."""
@@ -40,7 +40,7 @@ _LONGEST_RULE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MatchingRule:
     """A rule that matches a URL; among those of a URL the strongest comes first."""
 
     line: int
@@ -62,7 +62,7 @@ class UrlVerdict:
     line: int
     rule: str
     reason: str
-    matches: tuple[Match, ...] | None
+    matches: tuple[MatchingRule, ...] | None
     is_elsewhere: bool
 
 
@@ -118,7 +118,7 @@ class DialectGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class DialectComparison:
     """All dialects, in groups; ``left_out`` are those for which the time did not suffice."""
 
     groups: tuple[DialectGroup, ...]
@@ -132,7 +132,7 @@ class Comparison:
         return facts
 
 
-def judge(question: Question) -> Verdicts:
+def judge(question: CheckQuestion) -> Verdicts:
     """Answer *question*."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
     readings = [reading(robotstxt, agent) for agent in question.crawlers]
@@ -153,8 +153,8 @@ def _agents(robotstxt: RobotsTxt, readings: Iterable[Reading], urls: Iterable[st
         if rules not in said:
             said[rules] = _signals(robotstxt, as_read.token, urls)
         if key not in alike or alike[key].profile:  # which names the crawler
-            alike[key] = _agent(as_read, *said[rules])
-        yield replace(alike[key], agent=as_read.agent, about=_about(as_read))
+            alike[key] = Agent("", "", as_read.note, as_read.group, as_read.crawl_delay, *said[rules])
+        yield replace(alike[key], agent=as_read.agent, about=crawler.about if crawler else "")
 
 
 def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
@@ -164,7 +164,7 @@ def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
     return as_read.token if robotstxt.has_group(as_read.token) else "*"
 
 
-def compare(question: Question, seconds: float) -> Comparison:
+def compare(question: CheckQuestion, seconds: float) -> DialectComparison:
     """Compare the verdicts of every dialect, as far as *seconds* suffice."""
     until = clock.monotonic() + seconds
     asked = verdicts_on(question)
@@ -177,10 +177,17 @@ def compare(question: Question, seconds: float) -> Comparison:
             continue
         names, _ = groups.setdefault(_allowed(verdicts), ([], verdicts))
         names.append(name)
-    return Comparison(tuple(_group(names, found, asked) for names, found in groups.values()), tuple(left_out))
+    found = []
+    for names, verdicts in groups.values():
+        different = [one for one, other in zip(verdicts, asked, strict=True) if one.allowed is not other.allowed]
+        listed = tuple(different[:_MOST_DIFFERENCES])
+        found.append(DialectGroup(tuple(names), verdicts is asked, listed, len(different)))
+    return DialectComparison(tuple(found), tuple(left_out))
 
 
-def _verdict(question: Question, url: str, as_read: Reading, explainer: Explainer | None = None) -> UrlVerdict:
+def _verdict(
+    question: CheckQuestion, url: str, as_read: Reading, explainer: Explainer | None = None
+) -> UrlVerdict:
     """What the fetch and the file say together, and by *explainer* the rules that match."""
     if question.access is Access.SUCCESSFUL:
         verdict = as_read.verdict(url)
@@ -189,7 +196,9 @@ def _verdict(question: Question, url: str, as_read: Reading, explainer: Explaine
     else:
         verdict = Verdict(False, None, Reason.UNREACHABLE)
     found = explainer.explain(url).matches[:_MOST_MATCHES] if explainer else ()
-    matches = tuple(Match(match.rule.line, rule_text(match.rule, _LONGEST_RULE), match.length) for match in found)
+    matches = tuple(
+        MatchingRule(match.rule.line, rule_text(match.rule, _LONGEST_RULE), match.length) for match in found
+    )
     return UrlVerdict(
         url,
         as_read.agent,
@@ -209,7 +218,7 @@ def _is_elsewhere(url: str, robots_url: str) -> bool:
         return False
 
 
-def _affordable(question: Question, readings: Mapping[str, Reading]) -> Iterator[tuple[str, Explainer]]:
+def _affordable(question: CheckQuestion, readings: Mapping[str, Reading]) -> Iterator[tuple[str, Explainer]]:
     """Those of *readings* for which the rules that match are listed, since that is cheap."""
     left = _MOST_STEPS
     lines = question.robots.count(b"\n") + question.robots.count(b"\r") + 1
@@ -221,13 +230,13 @@ def _affordable(question: Question, readings: Mapping[str, Reading]) -> Iterator
             yield key, Explainer(as_read.robotstxt, as_read.token)
 
 
-def verdicts_on(question: Question) -> list[UrlVerdict]:
+def verdicts_on(question: CheckQuestion) -> list[UrlVerdict]:
     """The verdicts alone, in the order of the URLs, for each in the order of the crawlers."""
     return _verdicts(question, parse(question.robots, question.flavour, limit=question.limit), {})
 
 
 def _verdicts(
-    question: Question, robotstxt: RobotsTxt, explainers: Mapping[str, Explainer], until: float = inf
+    question: CheckQuestion, robotstxt: RobotsTxt, explainers: Mapping[str, Explainer], until: float = inf
 ) -> list[UrlVerdict]:
     """What *robotstxt* answers; nothing when that is not there *until* then."""
     shared: dict[tuple[str, str], UrlVerdict] = {}
@@ -248,11 +257,6 @@ def _allowed(verdicts: list[UrlVerdict]) -> tuple[bool, ...]:
     return tuple(verdict.allowed for verdict in verdicts)
 
 
-def _group(names: list[str], verdicts: list[UrlVerdict], asked: list[UrlVerdict]) -> DialectGroup:
-    different = [one for one, other in zip(verdicts, asked, strict=True) if one.allowed is not other.allowed]
-    return DialectGroup(tuple(names), verdicts is asked, tuple(different[:_MOST_DIFFERENCES]), len(different))
-
-
 def _signals(robotstxt: RobotsTxt, token: str, urls: Iterable[str]) -> tuple[tuple[Uses, ...], tuple[str, ...]]:
     """What is said about the use by AI, and the licenses."""
     signals = RobotsSignals.of(robotstxt, token)
@@ -261,11 +265,3 @@ def _signals(robotstxt: RobotsTxt, token: str, urls: Iterable[str]) -> tuple[tup
         by_answers[tuple(uses(signals.statements(url)).items())].append(url)
     ai = tuple(Uses(dict(found), tuple(group)) for found, group in by_answers.items())
     return ai, tuple(map(shown, signals.licenses[:_MOST_LICENSES]))
-
-
-def _agent(as_read: Reading, ai: tuple[Uses, ...], licenses: tuple[str, ...]) -> Agent:
-    return Agent(as_read.agent, _about(as_read), as_read.note, as_read.group, as_read.crawl_delay, ai, licenses)
-
-
-def _about(as_read: Reading) -> str:
-    return as_read.crawler.about if as_read.crawler else ""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address
 from math import ceil
-from typing import ClassVar, Final
+from typing import Final
 
 from starlette.types import Scope
 
@@ -93,16 +93,16 @@ PUBLIC: Final = replace(
 class Problem(Exception):  # noqa: N818  # what it keeps from an answer is no error of ours
     """Why there is no answer: the message is for the visitor, ``status`` is that of the response."""
 
-    status: ClassVar[int] = 400
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class TooManyError(Problem):
-    """A visitor asks too much at once; ``seconds`` says when to come again."""
+    """A visitor asks too much at once, or all of them do; ``seconds`` says when to come again."""
 
-    status = 429
-
-    def __init__(self, message: str, seconds: float) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, seconds: float, status: int = 429) -> None:
+        super().__init__(message, status)
         self.seconds = seconds
 
 

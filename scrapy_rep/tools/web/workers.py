@@ -26,19 +26,10 @@ from anyio import (
 from scrapy_rep.tools.processes import ctrl_c_held
 
 from . import page, resources  # noqa: F401  # what jobs need, so that a process has it before its first job
-from .question import PageQuestion, Question, QuestionError
+from .question import CheckQuestion, PageQuestion, QuestionError
 from .visitors import Limits, TooManyError
 
 Job = Callable[..., str | bytes]
-
-
-class BusyError(TooManyError):
-    """There is no worker process for this question now."""
-
-    status = 503
-
-    def __init__(self) -> None:
-        super().__init__("The server is busy: try again in a few seconds.", 5.0)
 
 
 class Workers:
@@ -69,10 +60,10 @@ class Workers:
         with CancelScope(shield=True):  # anyio loses sight of a process whose start is cancelled
             await to_process.run_sync(_prepare, limiter=self._processes)
 
-    async def run(self, job: Job, question: Question | PageQuestion, *more: Any) -> bytes:
+    async def run(self, job: Job, question: CheckQuestion | PageQuestion, *more: Any) -> bytes:
         """Return what *job* makes of *question* and *more*, as octets.
 
-        Raises `BusyError` when no process is free in time, `QuestionError` when the work takes too long or its
+        Raises `TooManyError` when no process is free in time, `QuestionError` when the work takes too long or its
         answer is too large, and ``RuntimeError`` for whatever the job raises.
         """
         async with AsyncExitStack() as turns:
@@ -81,10 +72,10 @@ class Workers:
                     for turn in self._turns_for(question):
                         await turns.enter_async_context(turn)
             except TimeoutError:
-                raise BusyError from None
+                raise TooManyError("The server is busy: try again in a few seconds.", 5.0, 503) from None
             return await self._worked(job, question, *more)
 
-    def _turns_for(self, question: Question | PageQuestion) -> tuple[Semaphore, ...]:
+    def _turns_for(self, question: CheckQuestion | PageQuestion) -> tuple[Semaphore, ...]:
         """What *question* waits for, in this order; each is handed out in the order of asking.
 
         A visitor's share first, so that one question of each visitor at a time waits for the rest.

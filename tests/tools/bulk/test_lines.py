@@ -21,7 +21,7 @@ from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.bulk import decide, lines, open_source
 from scrapy_rep.tools.bulk.lines import CHUNK, FIELDS, Damaged, LineDecider, chunks, decompressed
-from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, Rules
+from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, BulkOptions
 
 BODY = b"""\
 User-agent: *
@@ -65,7 +65,7 @@ def some_lines() -> list[bytes]:
 def test_every_line_says_what_decide_says_of_its_url(folder: Path, dialect: str, form: str) -> None:
     lines = some_lines()
     agents = ["Bot", "*"]
-    rules = Rules(tuple((agent,) for agent in agents), DIALECTS[dialect])
+    rules = BulkOptions(tuple((agent,) for agent in agents), DIALECTS[dialect])
     out, counts = LineDecider(partial(open_source, folder), rules, form=form)(b"\n".join(lines) + b"\n")
     urls = [url for line in lines if (url := line.strip().decode("utf-8", "surrogateescape"))]
     expected = [

@@ -10,7 +10,7 @@ import pytest
 
 from scrapy_rep.protocol import GOOGLE_EXACT, Access, Origin, parse
 from scrapy_rep.tools.bulk import BulkVerdict, Held, Known, Missing, decide
-from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, Decider, Rules
+from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, BulkOptions, Decider
 
 BODY = b"User-agent: *\nDisallow: /x\n\nUser-agent: NewsBot\nDisallow: /\nAllow: /news\n"
 
@@ -70,7 +70,7 @@ def test_what_a_fetch_meant_decides_and_robots_txt_itself_is_allowed(
 
 def test_an_unreachable_robots_txt_allows_where_the_owner_says_so() -> None:
     source = Files({"https://a.example": Known(Access.UNREACHABLE)})
-    decider = Decider(source, Rules((("*",),), unreachable=Access.UNAVAILABLE), facts)
+    decider = Decider(source, BulkOptions((("*",),), unreachable=Access.UNAVAILABLE), facts)
     assert decider.on("https://a.example/x")[0][2:] == (True, None, None, "unreachable")
 
 
@@ -137,7 +137,7 @@ def test_verdicts_stay_right_when_more_rules_decide_than_are_kept() -> None:
         presented.append(verdict)
         return facts(verdict)
 
-    decider = Decider(Files({"https://a.example": rules(body)}), Rules((("*",),)), present)
+    decider = Decider(Files({"https://a.example": rules(body)}), BulkOptions((("*",),)), present)
     answers = [decider.on(url)[0] for url in urls]
     assert [line for *_, line, _, _ in answers] == [*range(2, 1_002), *range(2, 1_002)]
     assert len(presented) > 1_900, "a site with many rules takes no more memory than others"
@@ -145,7 +145,7 @@ def test_verdicts_stay_right_when_more_rules_decide_than_are_kept() -> None:
 
 def test_the_first_token_with_a_group_is_the_one_that_counts() -> None:
     source = Files({"https://a.example": rules(BODY), "https://b.example": rules(b"User-agent: *\nDisallow: /x")})
-    decider = Decider(source, Rules((("MyNews", "NewsBot"),)), facts)
+    decider = Decider(source, BulkOptions((("MyNews", "NewsBot"),)), facts)
     assert decider.on("https://a.example/y")[0][1:3] == ("NewsBot", False)
     assert decider.on("https://b.example/y")[0][1:3] == ("NewsBot", True)
 

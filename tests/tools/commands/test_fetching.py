@@ -16,7 +16,7 @@ from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.exceptions import FetchError, InvalidSettingError
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.commands.crawl_runner import crawl_settings
-from scrapy_rep.tools.commands.fetching import Fetched, fetch_each
+from scrapy_rep.tools.commands.fetching import FetchedRobots, fetch_each
 from tests.support.command_here import crawls_here
 from tests.support.crawl import on_each_loop
 from tests.support.site import Answer, Site, redirect, reset, robots, sequence
@@ -55,7 +55,7 @@ def _here(_: Path, *urls: str, **settings: Any) -> list[list[Any]]:
     return rows
 
 
-def row_of(one: Fetched) -> list[Any]:
+def row_of(one: FetchedRobots) -> list[Any]:
     """What the tests ask about, as data."""
     entry, allowed = one.entry, one.robotstxt.verdict("a", "/x").allowed
     how = [one.robots.access.value, entry.status, entry.url, [*entry.hops]]

@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import FAILED, SUB_COMMANDS, Command, module_of
 from scrapy_rep.tools.commands.inputs import InputError, origin_of
-from scrapy_rep.tools.commands.terminal import Pace, Progress, paint, with_carets
+from scrapy_rep.tools.commands.terminal import Progress, Speed, paint, with_carets
 from tests.support.command import robots_command
 
 
@@ -98,11 +98,11 @@ def test_a_stream_that_the_shell_has_closed_ends_a_command_with_2(
 def test_the_pace_says_how_long_it_still_takes_where_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("scrapy_rep.clock.clock.monotonic", lambda: now[0])
-    pace = Pace()
+    speed = Speed()
     now[0] = 130.0
-    assert pace.text(30_000, 0.25) == "1,000 per second, 1 min 30 s left"
-    assert pace.text(30_000, None) == pace.text(30_000, 1.0) == "1,000 per second"
-    assert pace.text(0, 0.0) == "0 per second"
+    assert speed.text(30_000, 0.25) == "1,000 per second, 1 min 30 s left"
+    assert speed.text(30_000, None) == speed.text(30_000, 1.0) == "1,000 per second"
+    assert speed.text(0, 0.0) == "0 per second"
 
 
 # Carets below a part of a line.

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from scrapy_rep.tools.page import CHUNK, Column, Explorer, Item, Line, Tag, page_template
+from scrapy_rep.tools.page import CHUNK, Column, Explorer, ItemDetails, SourceLine, Tag, page_template
 from tests.support.chromium import dump_dom, needs_chromium
 from tests.support.site import Answer, Site
 
@@ -31,9 +31,9 @@ def things() -> Explorer:
     explorer = Explorer("things", [Column("Thing"), Column("Size", "number")])
     for number in range(100):
         tags = [Tag("even", "Kind", "Even", "Divisible by 2.")] if number % 2 == 0 else []
-        explorer.add([f"thing {number}", number or None], tags, Item([("Number", str(number))]))
-    source = [Line(1, "", EVIL, [("red", EVIL)]), Line(2, "", "second")]
-    item = Item([("Fact", EVIL)], [(EVIL, [("red", EVIL, [2])])], EVIL, source)
+        explorer.add([f"thing {number}", number or None], tags, ItemDetails([("Number", str(number))]))
+    source = [SourceLine(1, "", EVIL, [("red", EVIL)]), SourceLine(2, "", "second")]
+    item = ItemDetails([("Fact", EVIL)], [(EVIL, [("red", EVIL, [2])])], EVIL, source)
     explorer.add([EVIL, 1_000], [Tag(EVIL, EVIL, EVIL, EVIL)], item)
     return explorer
 

@@ -17,9 +17,9 @@ from scrapy_rep.tools.survey.comparison import (
     GONE,
     IN_BOTH,
     SHUTTING_OUT,
-    Change,
     Comparison,
     SiteChange,
+    SurveyChange,
 )
 from scrapy_rep.tools.survey.comparison_report import comparison_report
 from tests.support.chromium import dump_dom, needs_chromium
@@ -74,7 +74,7 @@ def test_ours_a_site_newly_closes_everything_to_who_may_request_nothing_any_more
 ) -> None:
     change = changed(tmp_path, old, new)
     assert change
-    assert change.overall == Change(what, shut_out, let_in)
+    assert change.overall == SurveyChange(what, shut_out, let_in)
 
 
 @pytest.mark.parametrize("same", [OPEN, NONE, DOWN, b""])

@@ -23,7 +23,7 @@ from scrapy_rep.tools.survey.comparison import (
     Comparison,
 )
 from scrapy_rep.tools.survey.comparison_report import comparison_report
-from scrapy_rep.tools.survey.joined import Joined, Source
+from scrapy_rep.tools.survey.joined import ComparedSurvey, Joined
 from tests.support.memory import octets_kept
 
 from .surveys import Table, item, survey
@@ -89,7 +89,7 @@ def test_the_sites_of_the_last_survey_come_first_in_their_order() -> None:
 def test_what_is_compared_of_a_row_survives_the_join(tmp_path: Path) -> None:
     bodies = {"a": CLOSED + b"Crawl-delay: 2\nContent-Signal: ai-train=no\n", "\ud800": OPEN}
     folder = survey(tmp_path / "s", {"a": bodies["a"], "down": DOWN, "none": Capture("", 404)}, DAYS[0])
-    surveys: list[Source] = [folder, Table("t", bodies, DAYS[1])]
+    surveys: list[ComparedSurvey] = [folder, Table("t", bodies, DAYS[1])]
     for rows in Joined(surveys).sites():
         for each, source in zip(rows, surveys, strict=True):
             before = next((row for row in source.rows() if each and row.site == each.site), None)

@@ -19,7 +19,7 @@ import uvicorn
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from scrapy_rep.tools.web.app import application
-from scrapy_rep.tools.web.fetch import Fetcher
+from scrapy_rep.tools.web.fetch import WebFetcher
 from scrapy_rep.tools.web.network import Resolver, resolve
 from scrapy_rep.tools.web.server import config_of, listening_at
 from scrapy_rep.tools.web.visitors import LOCAL, Limits
@@ -144,7 +144,7 @@ def checker(
 
     *resolver* and *tls* are those of its fetcher.
     """
-    app = application(limits, Fetcher(limits, "Test/1", resolver=resolver, tls=tls), host=host, size=size)
+    app = application(limits, WebFetcher(limits, "Test/1", resolver=resolver, tls=tls), host=host, size=size)
     server = _Announcing(config_of(app))
     server.ready = Event()
     with listening_at("127.0.0.1", 0) as listening:

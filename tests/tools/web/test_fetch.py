@@ -19,8 +19,8 @@ from anyio import fail_after, move_on_after
 
 from scrapy_rep.protocol import Access
 from scrapy_rep.tools.web import fetch, network
-from scrapy_rep.tools.web.fetch import Fetched, Fetcher, robots_url
-from scrapy_rep.tools.web.network import FetchError, Resolver, is_public, resolve
+from scrapy_rep.tools.web.fetch import FetchedFile, WebFetcher, robots_url
+from scrapy_rep.tools.web.network import NotFetchedError, Resolver, is_public, resolve
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC, Limits, TooManyError
 from tests.support.in_process import run
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
@@ -32,19 +32,19 @@ HASTY = replace(LOCAL, fetch_time=0.3)
 
 def fetched(
     url: str, limits: Limits = LOCAL, resolver: Resolver = resolve, tls: ssl.SSLContext | None = None
-) -> tuple[list[str], Fetched]:
+) -> tuple[list[str], FetchedFile]:
     """The steps and the result."""
 
-    async def work() -> list[str | Fetched]:
-        return [step async for step in Fetcher(limits, "Test/1", resolver=resolver, tls=tls).fetch(url)]
+    async def work() -> list[str | FetchedFile]:
+        return [step async for step in WebFetcher(limits, "Test/1", resolver=resolver, tls=tls).fetch(url)]
 
     *steps, result = run(work())
-    assert isinstance(result, Fetched)
+    assert isinstance(result, FetchedFile)
     return [str(step) for step in steps], result
 
 
 def problem(url: str, limits: Limits = LOCAL, resolver: Resolver = resolve) -> str:
-    with pytest.raises(FetchError) as raised:
+    with pytest.raises(NotFetchedError) as raised:
         fetched(url, limits, resolver)
     return str(raised.value)
 
@@ -76,7 +76,7 @@ def test_a_site_is_a_host_or_any_of_its_urls(site: str, url: str) -> None:
 
 @pytest.mark.parametrize("site", ["ftp://example.com", "file:///etc/passwd", "https://", "http://[::1", "a:b:c"])
 def test_what_is_no_site_is_refused(site: str) -> None:
-    with pytest.raises(FetchError):
+    with pytest.raises(NotFetchedError):
         robots_url(site)
 
 
@@ -349,7 +349,7 @@ def test_a_name_that_resolves_differently_the_next_time_gains_nothing(monkeypatc
 
 def outcomes(port: str, hosts: Sequence[str], resolver: Resolver) -> list[str]:
     """The last line of a fetch from each of *hosts*, one after the other, with one fetcher for strangers."""
-    fetcher = Fetcher(replace(PUBLIC, fetch_interval=1_000.0), "Test/1", resolver=resolver)
+    fetcher = WebFetcher(replace(PUBLIC, fetch_interval=1_000.0), "Test/1", resolver=resolver)
 
     async def outcome(host: str) -> str:
         try:

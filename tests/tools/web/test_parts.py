@@ -13,8 +13,8 @@ import pytest
 from scrapy_rep.protocol import DIALECTS, Access, parse
 from scrapy_rep.tools.web import page
 from scrapy_rep.tools.web.annotated import AnnotatedFile, annotate, found_in, place_of
-from scrapy_rep.tools.web.question import CATEGORIES, Question
-from scrapy_rep.tools.web.verdicts import Match, compare, judge
+from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion
+from scrapy_rep.tools.web.verdicts import MatchingRule, compare, judge
 
 BODY = b"""# shop
 User-agent: *
@@ -29,7 +29,7 @@ Frob: x
 not a record
 Sitemap: https://example.com/s.xml
 """
-ASKED = Question(BODY, ("/private/open/1", "https://example.com/x"), ("Googlebot", "GPTBot"))
+ASKED = CheckQuestion(BODY, ("/private/open/1", "https://example.com/x"), ("Googlebot", "GPTBot"))
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m"
 
@@ -37,7 +37,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x1b[31m"
 def test_each_url_is_judged_for_each_crawler_with_all_rules_that_match() -> None:
     first, second, third, _ = judge(ASKED).verdicts
     assert (first.url, first.agent, first.allowed, first.line) == ("/private/open/1", "Googlebot", True, 4)
-    assert first.matches == (Match(4, "Allow: /private/open", 13), Match(3, "Disallow: /private", 8))
+    assert first.matches == (MatchingRule(4, "Allow: /private/open", 13), MatchingRule(3, "Disallow: /private", 8))
     assert (second.agent, second.allowed, second.line, second.rule) == ("GPTBot", False, 9, "Disallow: /")
     assert (third.allowed, third.line, third.reason, third.matches) == (True, 0, "no rule", ())
 
@@ -50,7 +50,7 @@ def test_the_first_rule_that_is_listed_is_the_one_that_decides() -> None:
 
 def test_a_file_with_very_many_rules_still_gives_exact_verdicts() -> None:
     body = b"User-agent: *\n" + b"".join(b"Disallow: /%d$\n" % number for number in range(20_000))
-    found = judge(Question(body, tuple(f"/{number}" for number in range(19_900, 20_100)), ("A", "B")))
+    found = judge(CheckQuestion(body, tuple(f"/{number}" for number in range(19_900, 20_100)), ("A", "B")))
     assert all(one.matches is None for one in found.verdicts)
     assert [one.allowed for one in found.verdicts] == [number // 2 >= 100 for number in range(400)]
     assert found.verdicts[0].line == 19_902
@@ -58,7 +58,7 @@ def test_a_file_with_very_many_rules_still_gives_exact_verdicts() -> None:
 
 def test_a_long_rule_is_given_in_part_with_each_verdict() -> None:
     body = b"User-agent: *\n" + b"Disallow: /" + b"*x" * 5_000
-    (verdict,) = judge(Question(body, ("/" + "x" * 5_000,), ("*",))).verdicts
+    (verdict,) = judge(CheckQuestion(body, ("/" + "x" * 5_000,), ("*",))).verdicts
     assert verdict.matches is not None
     assert (verdict.allowed, len(verdict.rule), verdict.rule) == (False, 501, verdict.matches[0].rule)
     assert verdict.rule.endswith("*x*…")
@@ -74,7 +74,7 @@ def test_what_else_the_file_says_to_each_crawler() -> None:
 
 
 def test_a_crawl_delay_is_that_of_crawlers_that_read_it() -> None:
-    googlebot, bingbot = judge(Question(BODY, agents=("Googlebot", "bingbot"))).agents
+    googlebot, bingbot = judge(CheckQuestion(BODY, agents=("Googlebot", "bingbot"))).agents
     assert (googlebot.crawl_delay, googlebot.profile) == (None, "Googlebot does not read Crawl-delay")
     assert (bingbot.crawl_delay, bingbot.profile) == (2.5, "")
 
@@ -84,14 +84,14 @@ FOR_GOOGLE = b"User-agent: googlebot\nDisallow: /bar\n\nUser-agent: *\nDisallow:
 
 def test_google_a_crawler_is_judged_by_its_profile() -> None:
     agents = ("Googlebot-Image", "Googlebot-Other", "AdsBot-Google")
-    answer = judge(Question(FOR_GOOGLE, ("/bar", "/x"), agents))
+    answer = judge(CheckQuestion(FOR_GOOGLE, ("/bar", "/x"), agents))
     assert [one.allowed for one in answer.verdicts] == [False, False, True, True, False, True]
     image, unknown, ads = answer.agents
     sentence = "Googlebot-Image follows the group of googlebot, line 1"
     assert (image.group, image.profile, answer.verdicts[0].matches) == (
         "fallback",
         sentence,
-        (Match(2, "Disallow: /bar", 4),),
+        (MatchingRule(2, "Disallow: /bar", 4),),
     )
     assert (unknown.group, unknown.profile) == ("*", "")
     assert (ads.group, ads.profile, answer.verdicts[2].matches) == (
@@ -104,20 +104,20 @@ def test_google_a_crawler_is_judged_by_its_profile() -> None:
 def test_google_the_dialects_are_compared_by_profile() -> None:
     (same,) = (
         group
-        for group in compare(Question(FOR_GOOGLE, ("/bar",), ("AdsBot-Google",)), 60).groups
+        for group in compare(CheckQuestion(FOR_GOOGLE, ("/bar",), ("AdsBot-Google",)), 60).groups
         if group.is_asked
     )
     assert "bing" in same.dialects
 
 
 def test_a_known_crawler_has_its_owner_and_its_purpose_beside_its_name() -> None:
-    known, unknown = judge(Question(b"", agents=("googlebot", "a"))).agents
+    known, unknown = judge(CheckQuestion(b"", agents=("googlebot", "a"))).agents
     assert (known.about, unknown.about) == ("Google: search", "")
 
 
 def test_a_crawler_without_any_group_follows_none() -> None:
-    assert judge(Question(b"User-agent: a\nDisallow: /", agents=("b",))).agents[0].group == "none"
-    assert judge(Question(b"User-agent: *\nDisallow: /", agents=("b",))).agents[0].group == "*"
+    assert judge(CheckQuestion(b"User-agent: a\nDisallow: /", agents=("b",))).agents[0].group == "none"
+    assert judge(CheckQuestion(b"User-agent: *\nDisallow: /", agents=("b",))).agents[0].group == "*"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_crawler_without_any_group_follows_none() -> None:
     [(Access.UNAVAILABLE, True, "unavailable"), (Access.UNREACHABLE, False, "unreachable")],
 )
 def test_without_a_robots_txt_the_fetch_decides(access: Access, allowed: bool, reason: str) -> None:
-    question = Question(b"", status=404, found=access)
+    question = CheckQuestion(b"", status=404, found=access)
     (one,) = judge(question).verdicts
     assert (one.allowed, one.reason, one.line) == (allowed, reason, 0)
     (group,) = compare(question, 5.0).groups
@@ -134,13 +134,13 @@ def test_without_a_robots_txt_the_fetch_decides(access: Access, allowed: bool, r
 
 def test_a_url_of_another_origin_is_marked() -> None:
     urls = ("https://example.com/x", "http://example.com/x", "/x", "mailto:x")
-    found = judge(Question(BODY, urls, url="https://example.com/robots.txt")).verdicts
+    found = judge(CheckQuestion(BODY, urls, url="https://example.com/robots.txt")).verdicts
     assert [one.is_elsewhere for one in found] == [False, True, False, False]
-    assert not any(one.is_elsewhere for one in judge(Question(BODY, urls)).verdicts)
+    assert not any(one.is_elsewhere for one in judge(CheckQuestion(BODY, urls)).verdicts)
 
 
 def annotated(body: bytes) -> AnnotatedFile:
-    question = Question(body)
+    question = CheckQuestion(body)
     return annotate(question, found_in(question))
 
 
@@ -166,7 +166,7 @@ def test_findings_are_listed_the_worst_first_each_with_a_jump_to_its_line_and_ba
     ranks = [here.finding.severity.rank for here in file.findings]
     assert ranks == sorted(ranks)
     assert len(set(ranks)) > 1
-    html = page.file_html(Question(BODY))
+    html = page.file_html(CheckQuestion(BODY))
     for number, here in enumerate(file.findings, start=1):
         assert f'<li id="F{number}" class="finding {here.finding.severity.value}"' in html
         assert f'<a href="#L{here.finding.line}">' in html or not here.finding.line
@@ -174,7 +174,9 @@ def test_findings_are_listed_the_worst_first_each_with_a_jump_to_its_line_and_ba
 
 
 def test_what_follows_from_a_finding_is_a_part_of_it() -> None:
-    html = page.file_html(Question(b"User-agnt: *\nDisallow: /a\nDisallow: /b\n\nUser-agent: a\nDisallow: /\n"))
+    html = page.file_html(
+        CheckQuestion(b"User-agnt: *\nDisallow: /a\nDisallow: /b\n\nUser-agent: a\nDisallow: /\n")
+    )
     cause = html.partition('<li id="F1"')[2].partition('<li id="F2"')[0]
     assert "misspelt-key-ignored" in cause
     assert re.search(r'<a href="#L2">line 2</a>: The rule comes .*<code>rule-before-user-agent</code>', cause)
@@ -182,18 +184,18 @@ def test_what_follows_from_a_finding_is_a_part_of_it() -> None:
 
 
 def test_a_crawler_that_follows_the_group_of_another_is_spoken_of_in_the_sentences() -> None:
-    question = Question(b"User-agent: Googlebot\nDisallow: /\n", agents=("Googlebot-Image", "bingbot"))
+    question = CheckQuestion(b"User-agent: Googlebot\nDisallow: /\n", agents=("Googlebot-Image", "bingbot"))
     assert "Googlebot-Image follows the group of Googlebot, line 1." in page.file_html(question)
 
 
 def test_what_the_file_silences_is_not_found_as_the_linter_has_it() -> None:
-    assert "unknown-record" in {here.finding.code for here in found_in(Question(b"Frob: x"))}
-    silenced = Question(b"# lint: ignore-file unknown-record\nFrob: x")
+    assert "unknown-record" in {here.finding.code for here in found_in(CheckQuestion(b"Frob: x"))}
+    silenced = CheckQuestion(b"# lint: ignore-file unknown-record\nFrob: x")
     assert "unknown-record" not in {here.finding.code for here in found_in(silenced)}
 
 
 def test_what_could_be_better_is_called_an_improvement_and_silence_about_ai_is_no_signal() -> None:
-    question = Question(b"User-agent: *\nDisallow: /x\nDisallow: /x\n")
+    question = CheckQuestion(b"User-agent: *\nDisallow: /x\nDisallow: /x\n")
     html = page.file_html(question) + page.verdicts_html(question)
     assert "1 improvement" in html
     assert "<strong>improvement</strong>" in html
@@ -213,7 +215,7 @@ def test_after_a_fix_the_focus_is_at_the_finding_that_takes_the_place() -> None:
 
 def test_a_category_of_crawlers_is_one_column_that_stands_for_them_all() -> None:
     body = b"User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n\nUser-agent: *\nDisallow: /x\n"
-    html = page.verdicts_html(Question(body, ("/", "/x"), ("Googlebot",), categories=("training",)))
+    html = page.verdicts_html(CheckQuestion(body, ("/", "/x"), ("Googlebot",), categories=("training",)))
     assert re.findall(r'columnheader">([^<]*)', html)[:3] == ["URL", "Googlebot", "all crawlers that train AI"]
     number = len(CATEGORIES["training"])
     cells = re.findall(r"popovertarget=\S*>([^<]+)</button>", html)
@@ -226,7 +228,7 @@ def test_lines_beyond_what_a_browser_can_show_are_left_out_unless_something_is_f
     file = annotated(b"# x\n" * 4_000 + b"Frob: x\n" + b"# x\n" * 5)
     assert [line.number for line in file.lines[2_999:]] == [3_000, 4_001]
     assert file.lines[-1].skipped == 1_000
-    assert "1,000 lines without findings" in page.file_html(Question(b"# x\n" * 4_000 + b"Frob: x\n"))
+    assert "1,000 lines without findings" in page.file_html(CheckQuestion(b"# x\n" * 4_000 + b"Frob: x\n"))
 
 
 def test_a_long_line_is_shown_in_part() -> None:
@@ -236,7 +238,7 @@ def test_a_long_line_is_shown_in_part() -> None:
 
 
 def test_every_dialect_is_compared_and_those_with_the_same_verdicts_share_a_line() -> None:
-    comparison = compare(Question(b"User-agent: *\nDisallow: /my%41", ("/myA", "/x"), ("*",)), 5.0)
+    comparison = compare(CheckQuestion(b"User-agent: *\nDisallow: /my%41", ("/myA", "/x"), ("*",)), 5.0)
     named = [name for group in comparison.groups for name in group.dialects]
     assert sorted(named) == sorted(DIALECTS)
     assert [group.is_asked for group in comparison.groups] == [True] + [False] * (len(comparison.groups) - 1)
@@ -257,7 +259,7 @@ def test_dialects_for_which_there_is_no_time_are_named() -> None:
 
 def test_whatever_a_file_holds_is_shown_as_text() -> None:
     body = f"User-agent: *\nDisallow: /{HOSTILE}\nSitemap: javascript:{HOSTILE}\n{HOSTILE}\n# {HOSTILE}".encode()
-    question = Question(body, (f"/{HOSTILE}",), ("*",), url=f"https://example.com/{HOSTILE}", hops=(HOSTILE,))
+    question = CheckQuestion(body, (f"/{HOSTILE}",), ("*",), url=f"https://example.com/{HOSTILE}", hops=(HOSTILE,))
     html = "".join(job(question) for job in (page.verdicts_html, page.file_html, page.dialects_html))
     assert not re.findall("[\u202e\x1b]|<img|<script|href=.javascript", html)
     assert html.count("&lt;img src=x onerror=alert(1)&gt;") >= 8
@@ -265,7 +267,7 @@ def test_whatever_a_file_holds_is_shown_as_text() -> None:
 
 
 def test_a_spreadsheet_does_not_compute_what_a_file_holds() -> None:
-    question = Question(b"User-agent: *\nDisallow: /x", ("=1+1", "@x", "/x"), ("*", "-a"))
+    question = CheckQuestion(b"User-agent: *\nDisallow: /x", ("=1+1", "@x", "/x"), ("*", "-a"))
     rows = list(csv.reader(io.StringIO(page.verdicts_csv(question))))
     assert rows[0] == ["url", "agent", "allowed", "line", "rule", "reason"]
     assert {row[0] for row in rows[1:]} == {"'=1+1", "'@x", "/x"}
@@ -273,14 +275,16 @@ def test_a_spreadsheet_does_not_compute_what_a_file_holds() -> None:
 
 
 def test_sarif_names_the_file_and_the_findings() -> None:
-    document = json.loads(page.sarif(Question(b"Disalow: /x", url="https://example.com/robots.txt")))
+    document = json.loads(page.sarif(CheckQuestion(b"Disalow: /x", url="https://example.com/robots.txt")))
     results = document["runs"][0]["results"]
     assert "misspelt-key" in {result["ruleId"] for result in results}
     assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("https://")
 
 
 def test_sarif_of_a_file_without_findings_has_no_results() -> None:
-    document = json.loads(page.sarif(Question(b"User-agent: *\nDisallow: /x\nSitemap: https://a.test/s.xml\n")))
+    document = json.loads(
+        page.sarif(CheckQuestion(b"User-agent: *\nDisallow: /x\nSitemap: https://a.test/s.xml\n"))
+    )
     assert document["runs"][0]["results"] == []
 
 
@@ -290,8 +294,8 @@ def test_the_verdicts_on_500_kib_cost_well_under_a_second() -> None:
     rules = b"".join(b"Disallow: /shop%d/*/item%d$\n" % (number, number) for number in range(1_500))
     body = b"".join(b"User-agent: Bot%c\n%b\n" % (65 + number, rules) for number in range(10))
     urls = tuple(f"https://example.com/shop{number}/x/item{number}" for number in range(100))
-    question = Question(body[:512_000], urls, tuple(f"Bot{letter}" for letter in "ABCDEFGHIJ"))
-    page.verdicts_html(Question(b""))
+    question = CheckQuestion(body[:512_000], urls, tuple(f"Bot{letter}" for letter in "ABCDEFGHIJ"))
+    page.verdicts_html(CheckQuestion(b""))
     began = process_time()
     html = page.verdicts_html(question)
     spent = process_time() - began

@@ -9,7 +9,7 @@ import pytest
 
 from scrapy_rep.protocol import Access
 from scrapy_rep.tools.crawlers import crawler_of
-from scrapy_rep.tools.web.question import CATEGORIES, Question, QuestionError, checked, question_in
+from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion, QuestionError, checked, question_in
 from scrapy_rep.tools.web.server import _PATIENCE
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
 from tests.support.markdown import PAGES
@@ -18,7 +18,7 @@ SMALL = replace(LOCAL, urls=3, agents=3, verdicts=4, robots_octets=20, url_chara
 
 
 def test_a_question_needs_a_robots_txt_alone() -> None:
-    assert question_in({"robots": ""}, LOCAL) == Question(b"", ("/",), ("*",), "google")
+    assert question_in({"robots": ""}, LOCAL) == CheckQuestion(b"", ("/",), ("*",), "google")
 
 
 def test_crawlers_are_asked_about_by_their_product_tokens_once_each() -> None:
@@ -73,13 +73,13 @@ def test_the_message_says_what_to_change(data: Any, message: str) -> None:
 
 
 def test_what_a_fetch_means_counts_until_there_is_a_text() -> None:
-    failed = Question(b"", status=503, found=Access.UNREACHABLE)
+    failed = CheckQuestion(b"", status=503, found=Access.UNREACHABLE)
     assert failed.access is Access.UNREACHABLE
     assert replace(failed, robots=b"User-agent: *").access is Access.SUCCESSFUL
 
 
 def test_the_source_of_a_file_is_bounded() -> None:
-    question = checked(Question(b"", url="u" * 9_999, hops=("h" * 9_999,) * 9), LOCAL)
+    question = checked(CheckQuestion(b"", url="u" * 9_999, hops=("h" * 9_999,) * 9), LOCAL)
     assert (len(question.url), len(question.hops), len(question.hops[0])) == (4_096, 5, 4_096)
 
 

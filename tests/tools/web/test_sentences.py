@@ -12,7 +12,7 @@ from scrapy_rep.protocol import Access, parse
 from scrapy_rep.tools.crawlers import CRAWLERS, SEARCH_CRAWLERS
 from scrapy_rep.tools.lint import Finding, Severity, lint
 from scrapy_rep.tools.profiles import reading, special
-from scrapy_rep.tools.web.question import CATEGORIES, Question
+from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion
 from scrapy_rep.tools.web.sentences import sentences
 from scrapy_rep.tools.web.verdicts import verdicts_on
 
@@ -148,13 +148,13 @@ def test_a_file_of_very_many_groups_has_few_sentences() -> None:
 
 def test_a_few_urls_that_were_asked_about_are_spoken_of() -> None:
     body = b"User-agent: *\nDisallow: /a\n\nUser-agent: GPTBot\nDisallow: /b\nDisallow: /a\n"
-    question = Question(body, ("/", "/a", "/b", "/c"), ("*", "Googlebot", "GPTBot"))
+    question = CheckQuestion(body, ("/", "/a", "/b", "/c"), ("*", "Googlebot", "GPTBot"))
     found = sentences(parse(body), (), verdicts_on(question))
     assert "/a is closed to all 3 crawlers that you asked about (lines 2 and 6)." in found
     assert "/b is closed to GPTBot (line 5) and open to the 2 others." in found
     assert "/c is open to all 3 crawlers that you asked about." in found
     assert not any(one.startswith("/ ") for one in found)
-    many = Question(body, ("/a", "/b", "/c", "/d"), ("*",))
+    many = CheckQuestion(body, ("/a", "/b", "/c", "/d"), ("*",))
     assert sentences(parse(body), (), verdicts_on(many)) == sentences(parse(body), ())
 
 
