@@ -16,7 +16,7 @@ from scrapy.contracts import Contract
 from scrapy.exceptions import ContractFail
 
 from scrapy_rep.crawl.gate.extension import RepExtension
-from scrapy_rep.crawl.pacing.requested_delays import Delay, requested_delay
+from scrapy_rep.crawl.pacing.requested_delays import requested_delay
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.crawl.sitemaps.requests import sitemaps_of
 from scrapy_rep.protocol import Access, Kind, Origin, parse
@@ -133,7 +133,7 @@ class CrawlDelayContract(RobotsContract):
             raise ValueError
 
     def problem(self, sample: Sample) -> str | None:
-        delay = requested_delay(sample.robots.parser, sample.tokens) or Delay(0.0)
+        delay = requested_delay(sample.robots.parser, sample.tokens) or RequestedDelay(0.0)
         if delay.seconds == self._seconds:
             return None
         return f"asks for a Crawl-delay of {delay.seconds:g} s{on_line(delay.line)}, not {self._seconds:g} s"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.tools.commands.crawl_policy import Judge
+from scrapy_rep.tools.commands.crawl_policy import SettingsJudge
 from scrapy_rep.tools.commands.crawl_runner import run_in_crawl
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def judge(settings: BaseSettings, urls: Sequence[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
 
     async def work(crawler: Crawler) -> None:
-        judge = Judge(crawler)
+        judge = SettingsJudge(crawler)
         for url in urls:
             found.append((await judge.judge(url))._asdict())  # noqa: PERF401  # each awaits
 
@@ -47,7 +47,7 @@ def _for_tests(settings: BaseSettings) -> BaseSettings:
 
 
 def main() -> None:
-    """Judge, and write the answers."""
+    """SettingsJudge, and write the answers."""
     settings, urls = pickle.load(sys.stdin.buffer)  # noqa: S301  # the process of the tests has written it
     try:
         answers = judge(settings, urls)

@@ -21,7 +21,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.delay_report import CrawlForecast, DelayReport
 from scrapy_rep.crawl.pacing.door import Door
 from scrapy_rep.crawl.pacing.download_slots import SlotStates
-from scrapy_rep.crawl.pacing.requested_delays import Delay, DelayLimits, requested_delay
+from scrapy_rep.crawl.pacing.requested_delays import DelayLimits, RequestedDelay, requested_delay
 from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import drop_stale_slot, pin_slot
 from scrapy_rep.crawl.runtime.crawl import Crawl
@@ -72,7 +72,7 @@ class CrawlDelay:
         self._door = crawl.part(Door)
         self.forecast = CrawlForecast(crawl, self.states)
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
-        self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], Delay | None]]
+        self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelay | None]]
         self._requested = WeakKeyDictionary()
         crawl.events.opened.subscribe(self._opened)
         crawl.events.delayed.subscribe(self._connect)
@@ -91,7 +91,7 @@ class CrawlDelay:
         except Exception:  # a parser back-end failed; it fails again in the gate, with the request
             logger.exception(_NO_DELAY, self._targets.name(request))
 
-    def prepare(self, request: Request, parser: RobotParser) -> Delay | None:
+    def prepare(self, request: Request, parser: RobotParser) -> RequestedDelay | None:
         """Apply the delay that *parser* requests to the download slot of *request*.
 
         Return the delay, unapplied, if it is so long that *request* must not start.
@@ -103,7 +103,7 @@ class CrawlDelay:
             self._require(key, request, delay)
         return None
 
-    def requested(self, request: Request, parser: RobotParser) -> Delay | None:
+    def requested(self, request: Request, parser: RobotParser) -> RequestedDelay | None:
         """The delay that *parser* requests of the crawler that *request* names; computed once per name."""
         if not self._settings.crawl_delay:
             return None
@@ -149,7 +149,7 @@ class CrawlDelay:
             self._download_slots.restart_delay(self._download_slots.key(cause))
         return site
 
-    def _require(self, key: str, request: Request, delay: Delay | None) -> None:
+    def _require(self, key: str, request: Request, delay: RequestedDelay | None) -> None:
         origin = Origin.from_url(self._targets.of(request))
         if delay and key in self._limits.own:
             self.report.overridden(key, self._limits.own[key], origin, delay)

@@ -21,7 +21,7 @@ from scrapy_rep.protocol.display import duration, number_of
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.crawl.pacing.requested_delays import Delay
+    from scrapy_rep.crawl.pacing.requested_delays import RequestedDelay
     from scrapy_rep.crawl.runtime.crawl import Crawl
     from scrapy_rep.crawl.runtime.event_loop import Timer
     from scrapy_rep.protocol import Origin
@@ -44,7 +44,7 @@ class DelayReport:
         self._waits = crawl.part(SlotStates).waits
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
-    def obeyed(self, origin: Origin, delay: Delay) -> None:
+    def obeyed(self, origin: Origin, delay: RequestedDelay) -> None:
         """Report that *delay* of *origin* is kept, in full or capped."""
         settings = self._settings
         if not self._is_new(origin, delay.seconds):
@@ -55,13 +55,13 @@ class DelayReport:
         else:
             self._log.add(Topic.DELAY, "robots.txt of %s asks for %s", origin, _describe(delay))
 
-    def skipped(self, origin: Origin, delay: Delay) -> None:
+    def skipped(self, origin: Origin, delay: RequestedDelay) -> None:
         """Report that a request of *origin* is forbidden because *delay* is too long."""
         self._stats.inc_value("rep/crawl_delay/skipped_count")
         if self._is_new(origin, delay.seconds):
             self._log_over_max(origin, delay, "its pages are forbidden")
 
-    def overridden(self, key: str, chosen: float, origin: Origin, delay: Delay) -> None:
+    def overridden(self, key: str, chosen: float, origin: Origin, delay: RequestedDelay) -> None:
         """Report that ``DOWNLOAD_SLOTS`` gives download slot *key* a delay of *chosen* seconds, which wins."""
         if chosen < delay.seconds and self._is_new(key, 0.0):
             logger.warning(
@@ -82,7 +82,7 @@ class DelayReport:
         asked = self._asked
         return {one: asked[one] for one in nlargest(_SLOWEST, asked, key=asked.__getitem__) if asked[one]}
 
-    def _log_over_max(self, origin: Origin, delay: Delay, consequence: str) -> None:
+    def _log_over_max(self, origin: Origin, delay: RequestedDelay, consequence: str) -> None:
         text = "robots.txt of %s asks for %s, over REP_CRAWL_DELAY_MAX: %s"
         self._log.add(Topic.LONG_DELAY, text, origin, _describe(delay), consequence)
 
@@ -196,7 +196,7 @@ class CrawlForecast:
         return f"<CrawlForecast interval={self._interval:g} is_running={self._is_running}>"
 
 
-def _describe(delay: Delay) -> str:
+def _describe(delay: RequestedDelay) -> str:
     line = f" (line {delay.line})" if delay.line else ""
     return f"{delay.seconds:g} s between two requests{line}"
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Delay:
+class RequestedDelay:
     """``seconds`` between two requests, requested in ``line`` (0 when the parser back-end knows no lines)."""
 
     seconds: float
@@ -49,16 +49,16 @@ class DelayLimits:
         own = {key: float(slot["delay"]) for key, slot in slots if "delay" in slot}
         return cls(settings.crawl_delay_max, settings.crawl_delay_over_max, own)
 
-    def kept(self, delay: Delay) -> float:
+    def kept(self, delay: RequestedDelay) -> float:
         """The seconds of *delay* that are kept."""
         return min(delay.seconds, self.most) if self.over_most == "cap" else delay.seconds
 
-    def forbids(self, key: str, delay: Delay) -> bool:
+    def forbids(self, key: str, delay: RequestedDelay) -> bool:
         """Whether *delay* is so long that the pages behind the download slot *key* are not requested."""
         return delay.seconds > self.most and self.over_most == "skip" and key not in self.own
 
 
-def requested_delay(parser: RobotParser, tokens: Sequence[str]) -> Delay | None:
+def requested_delay(parser: RobotParser, tokens: Sequence[str]) -> RequestedDelay | None:
     """The delay that *parser* requests of the crawler that goes by *tokens*, the most specific first."""
     if not isinstance(parser, RepRobotParser):
         return _delay_of_other_parser(parser, tokens[0] or "*")
@@ -69,12 +69,14 @@ def requested_delay(parser: RobotParser, tokens: Sequence[str]) -> Delay | None:
         return None
     else:
         records = robotstxt.crawl_delays(token)
-    delays = (Delay(found, each.line) for each in records[::-1] if (found := seconds(each.value)) is not None)
+    delays = (
+        RequestedDelay(found, each.line) for each in records[::-1] if (found := seconds(each.value)) is not None
+    )
     last = next(delays, None)
     return last if last and last.seconds else None
 
 
-def _delay_of_other_parser(parser: RobotParser, token: str) -> Delay | None:
+def _delay_of_other_parser(parser: RobotParser, token: str) -> RequestedDelay | None:
     crawl_delay = getattr(parser, "crawl_delay", None)  # Scrapy >= 2.18
     delay = crawl_delay(token) if crawl_delay else None
-    return Delay(float(delay)) if delay and math.isfinite(delay) and delay > 0 else None
+    return RequestedDelay(float(delay)) if delay and math.isfinite(delay) and delay > 0 else None

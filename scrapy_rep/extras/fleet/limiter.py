@@ -18,7 +18,7 @@ from math import inf
 from typing import Final, NamedTuple, TypeVar
 
 from scrapy_rep.clock import clock
-from scrapy_rep.extras.fleet.permit_queue import LONGEST_HOLD, PermitQueue, Question, microseconds
+from scrapy_rep.extras.fleet.permit_queue import LONGEST_HOLD, PermitQuestion, PermitQueue, microseconds
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ class RateLimiter:
         """
         asked_at = clock.monotonic()
         hold = min(_HOLD + round(2e6 * self._round_trip), LONGEST_HOLD)
-        question = Question(self._worker, microseconds(delay), microseconds(since), missed, more, hold)
+        question = PermitQuestion(self._worker, microseconds(delay), microseconds(since), missed, more, hold)
         answer = await self._change(key, lambda queue, now: queue.answer(question, now))
         now = clock.monotonic()
         self._round_trip = max(now - asked_at, self._round_trip * _DECAY)

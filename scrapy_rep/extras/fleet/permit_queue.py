@@ -15,7 +15,7 @@ _FORGET: Final = 60_000_000  # after which a process that did not ask as expecte
 _LONGEST_DELAY: Final = 1e9  # seconds; more does not fit into the time limits of Redis
 
 
-class Question(NamedTuple):
+class PermitQuestion(NamedTuple):
     """What a process asks about a site; times are in microseconds, and -1 stands for none."""
 
     worker: str
@@ -26,7 +26,7 @@ class Question(NamedTuple):
     hold: int
 
 
-class Answer(NamedTuple):
+class PermitAnswer(NamedTuple):
     """A limiter's answer, in microseconds from the moment it is given; ``number`` is 0 without a permit."""
 
     ask_in: int
@@ -66,7 +66,7 @@ class PermitQueue:
         """What is kept, as JSON."""
         return json.dumps([self.last, self.holder, self.number, self.due, self.lapse, self.until, self.places])
 
-    def answer(self, question: Question, now: int) -> Answer:
+    def answer(self, question: PermitQuestion, now: int) -> PermitAnswer:
         """Grant a permit, or say when to ask again."""
         me, delay = question.worker, question.delay
         is_late = (self.holder, self.number) == (me, question.missed)
@@ -91,7 +91,7 @@ class PermitQueue:
             ask_in = min(max(wait, soonest), _LONGEST_WAIT)
             self.places[me] = came, now + ask_in + _GRACE
         self.until = now + _LONGEST_WAIT + LONGEST_HOLD + delay + _FORGET
-        return Answer(ask_in, now if granted else 0, begin - now, self.lapse - now, len(ahead))
+        return PermitAnswer(ask_in, now if granted else 0, begin - now, self.lapse - now, len(ahead))
 
     def report(self, worker: str, number: int, ago: int, memory: int, now: int) -> None:
         """Close permit *number* of *worker*, -1 for none; *ago* is -1 where it was not used.
@@ -106,7 +106,7 @@ class PermitQueue:
         if (self.holder, self.number) == (worker, number):
             self.holder = None
 
-    def _settle(self, question: Question, now: int, *, is_late: bool) -> None:
+    def _settle(self, question: PermitQuestion, now: int, *, is_late: bool) -> None:
         """Close the permit that is out if it has expired, and take over the last start of the process that asks.
 
         A process that asks has no permit any more. One that did not report may have started a request until its

@@ -50,7 +50,7 @@ class Judgment(NamedTuple):
         return f"{self.url} is {WORDS[self.passes]}: {self.why}"
 
 
-class Judge:
+class SettingsJudge:
     """Asks the gate of the running crawl of *crawler*, as the crawl itself does, and sends no page's request."""
 
     def __init__(self, crawler: Crawler) -> None:

@@ -184,9 +184,9 @@ class _Explanations:
         self, urls: Iterator[str], fetcher: CrawlFetcher, of_pages: RepSettings | None
     ) -> None:
         """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
-        from .crawl_policy import Judge  # noqa: PLC0415  # loads Scrapy
+        from .crawl_policy import SettingsJudge  # noqa: PLC0415  # loads Scrapy
 
-        judge = Judge(fetcher.crawler) if self._arguments.spider is not None else None
+        judge = SettingsJudge(fetcher.crawler) if self._arguments.spider is not None else None
         known: dict[Origin, list[CrawlerRules]] = {}
         if self._is_full:
             await fetcher.learn_holds()

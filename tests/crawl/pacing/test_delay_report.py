@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from scrapy_rep.crawl.pacing.delay_report import DelayReport
-from scrapy_rep.crawl.pacing.requested_delays import Delay
+from scrapy_rep.crawl.pacing.requested_delays import RequestedDelay
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.protocol import Origin
 from tests.support.in_process import crawler_at_rest
@@ -21,7 +21,7 @@ def test_ours_an_origin_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "scrapy_rep")
     report, origin = report_of(10), Origin.from_url("https://a.example")
     for _ in range(3):
-        report.obeyed(origin, Delay(2.0, 3))
+        report.obeyed(origin, RequestedDelay(2.0, 3))
     assert caplog.messages == ["robots.txt of https://a.example asks for 2 s between two requests (line 3)"]
 
 
@@ -32,8 +32,8 @@ def test_ours_the_slowest_are_named_although_memory_is_short(
     caplog.set_level(logging.INFO, "scrapy_rep")
     report = report_of(memory_entries)
     for seconds in [*range(20, 0, -1), 30]:
-        report.obeyed(Origin.from_url(f"https://{seconds}.example"), Delay(float(seconds)))
-    report.overridden("slot", 0.0, Origin.from_url("https://slot.example"), Delay(60.0))
+        report.obeyed(Origin.from_url(f"https://{seconds}.example"), RequestedDelay(float(seconds)))
+    report.overridden("slot", 0.0, Origin.from_url("https://slot.example"), RequestedDelay(60.0))
     assert len(report._asked) <= max(memory_entries, 6)
     report.close()
     named = ", ".join(f"https://{seconds}.example {seconds} s" for seconds in (30, 20, 19, 18, 17))
