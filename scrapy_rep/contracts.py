@@ -16,7 +16,7 @@ from scrapy.contracts import Contract
 from scrapy.exceptions import ContractFail
 
 from scrapy_rep.crawl.gate.extension import RepExtension
-from scrapy_rep.crawl.pacing.requested_delays import requested_delay
+from scrapy_rep.crawl.pacing.requested_delays import RequestedDelay, requested_delay
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.crawl.sitemaps.requests import sitemaps_of
 from scrapy_rep.protocol import Access, Kind, Origin, parse
