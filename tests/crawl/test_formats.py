@@ -34,6 +34,7 @@ from scrapy_rep.tools.audit.logs import Log
 from scrapy_rep.tools.commands import cache
 from scrapy_rep.tools.survey.folder import SurveyFolder
 from scrapy_rep.tools.watch.copies import FORMAT, Copies, Copy, UnusableFileError
+from tests.crawl.pacing.test_disk_queue import journal_of, queue_in
 from tests.crawl.pacing.test_priority_queue import Bench
 from tests.support.command import command_here
 from tests.support.crawl import crawl
@@ -220,7 +221,7 @@ def left_in(journal: Path) -> list[str]:
     """The URLs that the next crawl finds in *journal*."""
     opened = Journal(crawler_at_rest(), journal)
     try:
-        return [opened.unpickle(record).url for record in opened.left()]
+        return [opened.hand_out(begin).url for begin in opened.waiting[b""]]
     finally:
         opened.close()
 
@@ -229,12 +230,28 @@ def test_the_journal_of_1_0_is_read(journal: Path) -> None:
     assert left_in(journal) == [f"https://example.com/{number}" for number in (2, 3)]
 
 
+def test_the_journal_that_names_its_queues_is_read(tmp_path: Path) -> None:
+    shutil.copy(FORMATS / "requests.2.journal", tmp_path / "requests.journal")
+    queue = queue_in(tmp_path)
+    journal = journal_of(queue)
+    left = {name: [journal.hand_out(begin).url[-1] for begin in found] for name, found in journal.waiting.items()}
+    assert len(queue) == 4
+    queue.close()
+    assert left == {
+        b"example.com https://example.com/0": ["2"],
+        b"example.org http://example.org/-9": ["3"],
+        b"example.com https://example.com/0s": ["4"],
+        b"example.com /0": ["5"],
+    }
+
+
 def test_a_journal_of_a_later_version_is_refused_and_kept(journal: Path) -> None:
-    journal.write_bytes(b"REP2" + journal.read_bytes()[4:])
+    journal.write_bytes(b"REP3" + journal.read_bytes()[4:])
+    later = journal.read_bytes()
     for _ in range(2):
         with pytest.raises(ValueError, match="was written by another version of scrapy_rep"):
             left_in(journal)
-    assert journal.with_suffix(".before").read_bytes().startswith(b"REP2")
+    assert journal.read_bytes() == later
 
 
 def test_a_jobdir_of_a_later_version_is_refused(clock: Simulation, tmp_path: Path) -> None:

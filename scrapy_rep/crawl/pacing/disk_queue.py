@@ -1,19 +1,23 @@
-"""Queues on disk from which ``kill -9`` takes nothing: for ``SCHEDULER_DISK_QUEUE``.
+"""Disk queues that lose nothing to ``kill -9``: for ``SCHEDULER_DISK_QUEUE``.
 
-Scrapy's own write how many requests they hold when they are closed, and forget what they hand out. These share the
-journal of their crawl, a file to which each request is appended, and later that it has ended: that the engine has
-handled it, with its callback and its items. What has not ended is there for the next crawl, which starts a new
-file. Nothing is synced: a machine that fails may forget what came last.
+Scrapy's own disk queues write their length when they are closed, and forget each request that they hand out. These
+queues share one file per crawl, the journal. It gets a record when a request is pushed, and a second one when the
+request has ended: when the engine has handled it, with its callback and its items. The next crawl finds every
+request that has not ended.
+
+Each record names its queue. So a crawl resumes without unpickling a request: it notes where those that wait begin,
+and appends to the same file. If more requests have ended than wait, it first copies those that wait to a new file,
+which replaces the old one once it is complete. Nothing is synced: a machine that fails may forget what came last.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-from collections import deque
-from collections.abc import Iterator
+from collections import defaultdict, deque
 from contextlib import suppress
 from errno import ENOSPC
+from itertools import filterfalse
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from struct import Struct
@@ -25,72 +29,100 @@ from scrapy.utils.request import request_from_dict
 
 from scrapy_rep.crawl.runtime.crawl import Crawl
 
-_FORM: Final = b"REP1"  # how the file begins, with its version
-_LENGTH: Final = Struct(">L")  # of the request that follows, in octets
-_END: Final = Struct(">LQ")  # no request, but where one begins that has ended
+_FORM: Final = b"REP2"  # how the file begins, with its version
+_HEAD: Final = Struct(">LL")  # of a request: the lengths of its record and of a name; then the name, the pickle
+_END: Final = Struct(">LQ")  # 0, and where the record of a request begins that has ended
+_FORM_1: Final = b"REP1"  # of files without names: a request is the length of its pickle, and the pickle
+_HEAD_1: Final = 4  # bytes
 
 
 class Journal:
     """The requests of a crawl that have not ended: those that wait, by queue, and those that were handed out."""
 
     def __init__(self, crawler: Crawler, path: Path) -> None:
+        """Go on with the file at *path*. A start that is killed or fails changes nothing."""
         Crawl.of(crawler).add(self)
         self._engine = Crawl.of(crawler).engine
         self._engine.tell_handled()
         Crawl.of(crawler).events.handled.subscribe(self.end)
         self._engine.flush_seen()  # so that from the first request on it writes when it is told
-        self._spider, self._path, self._before = crawler.spider, path, _before(path)
-        if path.exists() and not self._before.exists():  # else that crawl was killed while it read the other
-            path.replace(self._before)
-        self._file = path.open("w+b", buffering=0)
-        self._size = self._file.write(_FORM)
-        self.waiting: dict[str, deque[int]] = {}  # where they begin
+        self._spider, self._path = crawler.spider, path
+        self.prefix = f"{path.with_suffix('.queue')}/"
+        """What the keys of queues begin with and their names do not: a ``JOBDIR`` may be moved."""
         self._handed_out: dict[Request, int] = {}  # a request is equal to itself alone
+        before = _before(path)
+        left = before if before.exists() else path
+        if not left.exists() or not left.stat().st_size:  # an empty file cannot be mapped
+            left.write_bytes(_FORM)
+        with left.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+            is_named = data[: len(_FORM)] == _FORM
+            if not is_named and not _FORM_1.startswith(data[: len(_FORM)]):  # a kill may have cut it
+                raise ValueError(f"{left} was written by another version of scrapy_rep: use that one")
+            self.waiting, ended, self._size = _read(data, is_named=is_named)
+            """Where the requests that wait begin, by the name of their queue: b"" for those of form 1."""
+            if left != path or not is_named or ended > sum(map(len, self.waiting.values())):
+                self._copy(data, is_named=is_named)
+        self._file = path.open("r+b", buffering=0)
+        self._file.truncate(self._size)
+        before.unlink(missing_ok=True)
+
+    def _copy(self, data: mmap, *, is_named: bool) -> None:
+        """Replace the file by a new one with the requests that wait."""
+        new, self._size = self._path.with_suffix(".new"), len(_FORM)
+        with new.open("wb", buffering=1 << 20) as file:
+            file.write(_FORM)
+            for name, begins in self.waiting.items():
+                self.waiting[name] = deque()
+                for begin in begins:
+                    length, _ = _HEAD.unpack_from(data, begin)
+                    if is_named:
+                        record = data[begin : begin + length]
+                    else:
+                        record = _record(b"", data[begin + _HEAD_1 : begin + _HEAD_1 + length])
+                    self.waiting[name].append(self._size)
+                    self._size += file.write(record)
+        new.replace(self._path)
 
     @staticmethod
     def is_at(path: Path) -> bool:
-        """Whether there is one, or what a start that was killed, or failed, has left of it."""
+        """Whether there is a journal at *path*."""
         return path.exists() or _before(path).exists()
 
-    def left(self) -> Iterator[bytes]:
-        """What the crawl before has left, in its order; the file stays until the last is taken."""
-        if self._before.exists() and self._before.stat().st_size:  # an empty file cannot be mapped
-            with self._before.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as octets:
-                if not _FORM.startswith(octets[: len(_FORM)]):  # a start that was killed may have written less
-                    raise ValueError(f"{self._before} was written by another version of scrapy_rep: use that one")
-                yield from (octets[begin + _LENGTH.size : end] for begin, end in _not_ended(octets).items())
-        self._before.unlink(missing_ok=True)
-
-    def add(self, request: Request) -> int:
-        """Where *request* begins now."""
+    def add(self, name: bytes, request: Request) -> int:
+        """Store *request* in the queue *name*; return where it begins."""
         try:
-            record = pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
+            pickled = pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise ValueError(str(error)) from error
-        begin = self._append(_LENGTH.pack(len(record)) + record)
+        begin = self._append(_record(name, pickled))
         self._engine.flush_seen()  # after it is stored: a kill in between repeats a request, and loses none
         return begin
 
-    def _append(self, octets: bytes) -> int:
-        if os.pwrite(self._file.fileno(), octets, self._size) < len(octets):
+    def _append(self, record: bytes) -> int:
+        if os.pwrite(self._file.fileno(), record, self._size) < len(record):
             os.ftruncate(self._file.fileno(), self._size)
             raise OSError(ENOSPC, os.strerror(ENOSPC))
-        self._size += len(octets)
-        return self._size - len(octets)
-
-    def unpickle(self, record: bytes) -> Request:
-        return request_from_dict(pickle.loads(record), spider=self._spider)  # noqa: S301  # the owner's own folder
+        self._size += len(record)
+        return self._size - len(record)
 
     def hand_out(self, begin: int) -> Request:
-        """The request that begins there, once; raises whatever reading it back raises."""
-        (length,) = _LENGTH.unpack(os.pread(self._file.fileno(), _LENGTH.size, begin))
-        request = self.unpickle(os.pread(self._file.fileno(), length, begin + _LENGTH.size))
+        """Read the request that begins there, once. One that cannot be read has ended."""
+        length, name_length = _HEAD.unpack(os.pread(self._file.fileno(), _HEAD.size, begin))
+        record = os.pread(self._file.fileno(), length, begin)
+        try:
+            pickled = pickle.loads(record[_HEAD.size + name_length :])  # noqa: S301  # the owner's own folder
+            request = request_from_dict(pickled, spider=self._spider)
+        except Exception:
+            self._note_ends([begin])
+            raise
         self._handed_out[request] = begin
         return request
 
     def end(self, *requests: Request) -> None:
         """Note that *requests* have ended, of which some may be of no queue on disk."""
-        begins = [self._handed_out.pop(request) for request in requests if request in self._handed_out]
+        self._note_ends([self._handed_out.pop(request) for request in requests if request in self._handed_out])
+
+    def _note_ends(self, begins: list[int]) -> None:
         with suppress(OSError):  # of a full disk: what has ended is made again
             self._append(b"".join(_END.pack(0, begin) for begin in begins))
 
@@ -103,21 +135,31 @@ class Journal:
 
 
 def _before(path: Path) -> Path:
-    """Where the file of the crawl before is while it is read; its name was *path* until then."""
+    """Where an earlier version left the file that it was reading when its start was killed, or failed."""
     return path.with_suffix(".before")
 
 
-def _not_ended(octets: mmap) -> dict[int, int]:
-    """Where requests begin and end that have not ended, without one that is torn at the end of the file."""
-    ends, end = dict[int, int](), len(_FORM)
-    while (at := end) + _END.size <= len(octets):  # no pickle is shorter
-        (length,) = _LENGTH.unpack_from(octets, at)
-        end += _LENGTH.size + length if length else _END.size
+def _read(data: mmap, *, is_named: bool) -> tuple[dict[bytes, deque[int]], int, int]:
+    """`Journal.waiting`, the number of requests that have ended, and the size without a record that is torn."""
+    begins: defaultdict[bytes, deque[int]] = defaultdict(deque)
+    ended, end = set[int](), len(_FORM)
+    while (begin := end) + _END.size <= len(data):  # no request is shorter
+        length, name_length = _HEAD.unpack_from(data, begin)
         if not length:
-            ends.pop(_END.unpack_from(octets, at)[1], None)
-        elif end <= len(octets):
-            ends[at] = end
-    return ends
+            ended.add(_END.unpack_from(data, begin)[1])
+            end += _END.size
+            continue
+        end += length if is_named else _HEAD_1 + length
+        if end > len(data):
+            break
+        name = begin + _HEAD.size
+        begins[data[name : name + name_length] if is_named else b""].append(begin)
+    left = ((name, deque(filterfalse(ended.__contains__, queue))) for name, queue in begins.items())
+    return {name: queue for name, queue in left if queue}, len(ended), begin
+
+
+def _record(name: bytes, pickled: bytes) -> bytes:
+    return _HEAD.pack(_HEAD.size + len(name) + len(pickled), len(name)) + name + pickled
 
 
 class RecoverableLifoDiskQueue:
@@ -129,8 +171,8 @@ class RecoverableLifoDiskQueue:
         journal = Crawl.of(crawler).find(Journal)
         if journal is None:  # for a ValueError, Scrapy would keep all requests in memory without a word
             raise RuntimeError('recoverable queues need SCHEDULER_PRIORITY_QUEUE = "scrapy_rep.RepPriorityQueue"')
-        self._journal, self._key = journal, key
-        self._waiting = self._journal.waiting.setdefault(key, deque())
+        self._journal, self._name = journal, key.removeprefix(journal.prefix).encode()
+        self._waiting = journal.waiting.setdefault(self._name, deque())
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, key: str) -> RecoverableLifoDiskQueue:
@@ -138,7 +180,7 @@ class RecoverableLifoDiskQueue:
 
     def push(self, request: Request) -> None:
         """Raises ``ValueError`` for a request that cannot be stored, and ``OSError``."""
-        self._waiting.append(self._journal.add(request))
+        self._waiting.append(self._journal.add(self._name, request))
 
     def pop(self) -> Request | None:
         """The next request, or None."""
@@ -147,7 +189,7 @@ class RecoverableLifoDiskQueue:
     def close(self) -> None:
         """Forget a queue that is empty."""
         if not self._waiting:
-            self._journal.waiting.pop(self._key, None)
+            self._journal.waiting.pop(self._name, None)
 
     def __len__(self) -> int:
         return len(self._waiting)

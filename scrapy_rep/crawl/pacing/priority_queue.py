@@ -168,7 +168,8 @@ class RepPriorityQueue:
 
     def _stored_queue(self, key: str, origin: Origin | None) -> StoredQueue:
         """The queue that stores the requests of *origin* in download slot *key*."""
-        return self._stored_queue_at(f"{self._path}/{_folder(key, origin)}" if self._path else "")
+        folder = _folder(key, origin) if self._journal is None else f"{key} {origin or ''}"
+        return self._stored_queue_at(f"{self._path}/{folder}" if self._path else "")
 
     def _lose(self, slot: SlotRequests, error: UnreadableError) -> None:
         """Count out and log requests that could not be read back."""
@@ -205,7 +206,7 @@ class RepPriorityQueue:
         return StoredQueue(self._make_queue, path, self._open_queues)
 
     def _make_queue(self, rank: Rank, path: str) -> Any:
-        queue_class = self._start_queue_class if rank.is_start > 0 else self._queue_class
+        queue_class = (self._start_queue_class if rank.is_start > 0 else None) or self._queue_class
         return build_from_crawler(queue_class, self._crawler, path)
 
     def _find_journal(self, left: Any) -> Journal | None:
@@ -227,13 +228,22 @@ class RepPriorityQueue:
 
     def _recover(self, journal: Journal) -> None:
         """Go on with what is in *journal*, whether or not the crawl that wrote it was closed."""
-        for record in journal.left():
+        priorities: dict[tuple[str, str], set[int]] = {}
+        unnamed = journal.waiting.pop(b"", ())
+        for name in map(bytes.decode, journal.waiting):
+            queue, _, rank = name.rpartition("/")
+            key, _, origin = queue.rpartition(" ")
+            priorities.setdefault((key, origin), set()).add(int(rank.rstrip("hs")))
+        for (key, origin), found in priorities.items():
+            self._resume_slot(key, origin, sorted(found))
+        for begin in unnamed:
             try:
-                request = journal.unpickle(record)
+                request = journal.hand_out(begin)
             except Exception as error:  # noqa: BLE001, PERF203  # the others must survive
                 self._report(UnreadableError(1, error))
             else:
                 self.push(request)
+                journal.end(request)
 
     def _resume(self, left: Any) -> None:
         """Go on with what `close` returned, or Scrapy's default queue: a dict of download slots."""
@@ -254,7 +264,8 @@ class RepPriorityQueue:
             if origin_text is None
             else self._stored_queue(key, origin)
         )
-        starts = (HEAD, False, True) if self._start_queue_class is not None else (HEAD, False)
+        has_starts = self._start_queue_class is not None or self._journal is not None
+        starts = (HEAD, False, True) if has_starts else (HEAD, False)
         stored.resume(Rank(priority, is_start) for priority in priorities for is_start in starts)
         if not stored:
             return
