@@ -20,8 +20,8 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.delay_report import CrawlForecast, DelayReport
 from scrapy_rep.crawl.pacing.door import Door
-from scrapy_rep.crawl.pacing.download_slots import SlotStates
 from scrapy_rep.crawl.pacing.requested_delays import DelayLimits, RequestedDelay, requested_delay
+from scrapy_rep.crawl.pacing.slots import Slots
 from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import drop_stale_slot, pin_slot
 from scrapy_rep.crawl.runtime.crawl import Crawl
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
     from typing_extensions import Self
 
-    from scrapy_rep.crawl.pacing.slots import Site, SlotState
+    from scrapy_rep.crawl.pacing.slots import Site, Slot
     from scrapy_rep.crawl.robots.robots import Robots
 
 logger = logging.getLogger(__name__)
@@ -67,10 +67,10 @@ class CrawlDelay:
         self._download_slots = crawl.download_slots
         self._targets = crawl.targets
         self._limits = DelayLimits.of(settings, crawler.settings)
-        self.states = crawl.part(SlotStates)
-        self.states.kept = self._kept
+        self.slots = crawl.part(Slots)
+        self.slots.keeper = self
         self._door = crawl.part(Door)
-        self.forecast = CrawlForecast(crawl, self.states)
+        self.forecast = CrawlForecast(crawl, self.slots)
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelay | None]]
         self._requested = WeakKeyDictionary()
@@ -99,7 +99,7 @@ class CrawlDelay:
         key, delay = self._download_slots.key(request), self.requested(request, parser)
         if delay is not None and self._crawl.has_gate and self._limits.forbids(key, delay):
             return delay  # without our gate nothing would drop the request
-        if delay is not None or self.states.delayed_at(key) is not None:
+        if delay is not None or self.slots.delayed_at(key) is not None:
             self._require(key, request, delay)
         return None
 
@@ -126,14 +126,14 @@ class CrawlDelay:
             return None
         name = self._targets.site(request)
         self._events.met.send(name)
-        site = self.states.sites.get(name)
+        site = self.slots.sites.get(name)
         return site if site is not None and site.floor else None
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
         """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
         try:
             is_excepted = self._judge is not None and self._judge.has_no_delay(cause)
-            if (robots.may_request_delays or self.states.delayed) and not is_excepted:
+            if (robots.may_request_delays or self.slots.delayed) and not is_excepted:
                 self.prepare(cause, robots.parser)
                 site = self._restart_delay(cause)
                 if site is not None and site.is_shared:
@@ -156,20 +156,20 @@ class CrawlDelay:
             return
         is_shared = self._settings.shares(origin)
         source = (origin, self._crawl.product_tokens.of(request))
-        if self.states.require(key, source, self._limits.kept(delay) if delay else 0.0, is_shared=is_shared):
+        if self.slots.require(key, source, self._limits.kept(delay) if delay else 0.0, is_shared=is_shared):
             self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.obeyed(origin, delay)
 
-    def _kept(self, state: SlotState) -> None:
-        """Let requests that are in the download slot *state* already wait as those that come later."""
+    def kept(self, slot: Slot) -> None:
+        """Let requests that are in the download slot *slot* already wait as those that come later."""
         self._connect()
-        for request, _ in self._download_slots.queued(state.key) if state.floor else ():
-            self._door.reached(request, state)
+        for request, _ in self._download_slots.queued(slot.key) if slot.floor else ():
+            self._door.reached(request, slot)
 
     def _connect(self) -> None:
         """Listen to requests only while there are delays: it costs each request some microseconds."""
-        has_delays = bool(self.states.delayed or self._events.met)
+        has_delays = bool(self.slots.delayed or self._events.met)
         if self.has_delays == has_delays:
             return
         self.has_delays, self._door.site = has_delays, self.site if has_delays else None
@@ -183,7 +183,7 @@ class CrawlDelay:
             self._crawl.downloader.end_repeats()
 
     def _has_delay(self, request: Request) -> bool:
-        return self.states.delayed_at(self._download_slots.key(request)) is not None
+        return self.slots.delayed_at(self._download_slots.key(request)) is not None
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""
@@ -196,14 +196,16 @@ class CrawlDelay:
         is_usual = self._targets.is_plain and key == url.hostname
         name = key if is_usual else self._targets.site(request)
         self._events.met.send(name)
-        state = self.states.place(key, name)
-        if state is not None:
-            self.states.apply(key)
-            self._door.reached(request, state)
+        slot = self.slots.place(key, name)
+        if slot is not None:
+            self.slots.keep_applied(slot)
+            self._door.reached(request, slot)
 
     def _response_downloaded(self, request: Request) -> None:
         """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
-        self.states.apply(self._download_slots.key(request))
+        slot = self.slots.delayed_at(self._download_slots.key(request))
+        if slot is not None:
+            self.slots.keep_applied(slot)
 
     def _opened(self) -> None:
         """Listen to our registry; without our gate, to Scrapy's own middleware."""
@@ -229,7 +231,7 @@ class CrawlDelay:
         return self._crawl.find(Judge)
 
     def __repr__(self) -> str:
-        return f"<CrawlDelay {self.states!r}>"
+        return f"<CrawlDelay {self.slots!r}>"
 
 
 class RateLimiterMiddleware:

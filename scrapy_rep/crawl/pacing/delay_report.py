@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy import signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.pacing.download_slots import SlotStates
+from scrapy_rep.crawl.pacing.slots import Slots
 from scrapy_rep.crawl.runtime.log import Topic
 from scrapy_rep.protocol.display import duration, number_of
 
@@ -41,7 +41,7 @@ class DelayReport:
         self._log = crawl.log
         self._asked: dict[Origin | str, float] = {}
         """The delays that were reported; 0 for one that the user overrides."""
-        self._waits = crawl.part(SlotStates).waits
+        self._waits = crawl.part(Slots).waits
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     def obeyed(self, origin: Origin, delay: RequestedDelay) -> None:
@@ -123,7 +123,7 @@ class CrawlForecast:
     Says nothing unless the crawl uses `RepPriorityQueue`: other queues do not count by download slot.
     """
 
-    def __init__(self, crawl: Crawl, slots: SlotStates) -> None:
+    def __init__(self, crawl: Crawl, slots: Slots) -> None:
         self._crawler = crawler = crawl.crawler
         self._stats = crawl.stats
         self._slots = slots

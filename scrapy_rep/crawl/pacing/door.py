@@ -29,7 +29,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.pacing.download_slots import SlotStates
+from scrapy_rep.crawl.pacing.slots import Slots
 from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import is_exempt
 from scrapy_rep.crawl.policy.policy import ASKS
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from scrapy_rep.crawl.pacing.slots import Site, SlotState
+    from scrapy_rep.crawl.pacing.slots import Site, Slot
     from scrapy_rep.crawl.runtime.crawl import Crawl
 
 logger = logging.getLogger(__name__)
@@ -83,11 +83,11 @@ class Door:
         self._crawl = crawl
         self._id = uuid4().hex
         self._events = crawl.events
-        self._states = crawl.part(SlotStates)
+        self._slots = crawl.part(Slots)
         self._judge: Judge | None = None
         self._respelling: dict[str, Callable[[str], object]] = {}
         """Tests for URLs by how they start: whether the download handler may send another URL."""
-        self._outside: dict[Request, SlotState] = {}
+        self._outside: dict[Request, Slot] = {}
         """Requests that wait in Scrapy's download slots for their site."""
         self.judged: dict[Request, str] = {}
         """Each request that the gate let pass, with the URL that it judged."""
@@ -199,9 +199,8 @@ class Door:
         return site.is_shared and bool(self._events.granting)
 
     async def _wait_and_send(self, request: Request, site: Site) -> Response:
-        slot = site.slot
-        if slot is not None:
-            self._states.waits.begin(slot, request)
+        slot = self._slots.of(self._crawl.download_slots.key(request))
+        self._slots.waits.begin(slot, request)
         self._lend_to(request)
         try:
             await site.enter(first=is_robots_txt(request))
@@ -211,11 +210,9 @@ class Door:
                 site.leave()
         finally:
             self._take_back(request)
-            if slot is not None:
-                self._states.waits.end(self._states.by_key.get(slot.key, slot), request)
-            self._crawl.download_slots.restart_delay(self._crawl.download_slots.key(request))
-            if site.slot is not None:
-                self._states.changed(site.slot)
+            self._slots.waits.end(slot, request)
+            self._crawl.download_slots.restart_delay(slot.key)
+            self._slots.changed(site)
         if not may_start:
             raise SentBack(self.rescheduled(request), _CLOSING)
         return await self._crawl.downloader.send(request)
@@ -264,14 +261,14 @@ class Door:
 
     # Requests that wait in Scrapy's download slots.
 
-    def reached(self, request: Request, slot: SlotState) -> None:
+    def reached(self, request: Request, slot: Slot) -> None:
         """Let *request*, which has reached its download slot and may wait there, take no place of another."""
         if request in self._outside or self._crawl.download_slots.starts_next(slot.key):
             return
         if not self._outside:
             self._crawl.engine.closing.add(self._give_back)
         self._outside[request] = slot
-        self._states.waits.begin(slot, request)
+        self._slots.waits.begin(slot, request)
         self._lend_to(request)
 
     def _no_longer_outside(self, request: Request) -> bool:
@@ -279,7 +276,7 @@ class Door:
         slot = self._outside.pop(request, None)
         if slot is None:
             return False
-        self._states.waits.end(self._states.by_key.get(slot.key, slot), request)
+        self._slots.waits.end(slot, request)
         self._take_back(request)
         if not self._outside:
             self._crawl.engine.closing.remove(self._give_back)
@@ -295,7 +292,7 @@ class Door:
 
         The queue of hosts fills it with a request that can start; any other queue would add one more that waits.
         """
-        if not self._states.has_queue or request in self._lent:
+        if not self._slots.has_queue or request in self._lent:
             return
         if not self._hears_ends:
             self._hears_ends = True

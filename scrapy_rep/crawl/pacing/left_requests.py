@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.crawl.pacing.download_slots import SlotStates
 from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
+from scrapy_rep.crawl.pacing.slots import Slots
 from scrapy_rep.protocol.display import duration, number_of
 
 if TYPE_CHECKING:
-    from scrapy_rep.crawl.pacing.slots import SlotState
+    from scrapy_rep.crawl.pacing.slots import Slot
     from scrapy_rep.crawl.runtime.crawl import Crawl
 
 _NAMED: Final = 5  # hosts
@@ -28,7 +28,7 @@ class LeftRequests:
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
-        self._states = crawl.part(SlotStates)
+        self._slots = crawl.part(Slots)
         self._from_before = 0
         """Requests that the scheduler had from an earlier run. `begin` sets it."""
 
@@ -39,21 +39,21 @@ class LeftRequests:
     def count(self) -> int:
         """How many there are, once the scheduler is closed."""
         tracker = self._crawl.find(SlotTracker)
-        if tracker is not None and self._states.has_queue:
+        if tracker is not None and self._slots.has_queue:
             return tracker.waiting
         put, taken = (self._crawl.stats.get_value(f"scheduler/{way}", 0) for way in ("enqueued", "dequeued"))
         return max(self._from_before + int(put) - int(taken), 0)
 
     def describe(self, count: int, reason: str) -> str:
         """These *count* requests in words: why the crawl closed, which hosts they wait for, and what to do."""
-        hosts = sorted(self._hosts(), key=lambda state: state.size, reverse=True)
+        hosts = sorted(self._hosts(), key=lambda slot: slot.size, reverse=True)
         named: list[str] = []
         remedies: dict[str, None] = {}
-        for state in hosts:
-            why, remedy = self._why(state)
+        for slot in hosts:
+            why, remedy = self._why(slot)
             remedies[remedy] = None
-            size = f"{state.size:,} for " if state.size else ""
-            named.append(f"{size}{state.key}{f' ({why})' if why else ''}")
+            size = f"{slot.size:,} for " if slot.size else ""
+            named.append(f"{size}{slot.key}{f' ({why})' if why else ''}")
         more = len(named) - _NAMED
         named = [*named[:_NAMED], *([number_of(more, "more host", "more hosts")] if more > 0 else [])]
         has_folder = self._crawl.crawler.settings.get("JOBDIR")
@@ -63,18 +63,18 @@ class LeftRequests:
         to_do = ", ".join([kept, *filter(None, remedies)])
         return f"{requests} still in the queue when the crawl closed ({reason}){where}; {to_do}"
 
-    def _hosts(self) -> Iterator[SlotState]:
+    def _hosts(self) -> Iterator[Slot]:
         """The download slots with such requests. With another queue, those that let requests wait."""
-        states = {*self._states.by_key.values()} if self._states.has_queue else self._states.delayed
-        return (state for state in states if state.size or not self._states.has_queue)
+        slots = {*self._slots.by_key.values()} if self._slots.has_queue else self._slots.delayed
+        return (slot for slot in slots if slot.size or not self._slots.has_queue)
 
-    def _why(self, state: SlotState) -> tuple[str, str]:
+    def _why(self, slot: Slot) -> tuple[str, str]:
         """Why its requests wait, and what changes that; empty where they only had no turn yet."""
-        if state.held_for:
-            return f"it asked for a pause, {duration(state.held_for)} left", _OF_HOLDS
-        if state.floor:
-            in_all = f", {duration(state.size * state.floor)} in all" if state.size else ""
-            return f"one every {state.floor:g} s{in_all}", _OF_DELAYS
-        if any(origin is not None and not origin.is_known for queue in state.queued for origin in queue.origins):
+        if slot.held_for:
+            return f"it asked for a pause, {duration(slot.held_for)} left", _OF_HOLDS
+        if slot.floor:
+            in_all = f", {duration(slot.size * slot.floor)} in all" if slot.size else ""
+            return f"one every {slot.floor:g} s{in_all}", _OF_DELAYS
+        if any(origin is not None and not origin.is_known for _, origin in slot.origins):
             return "its robots.txt has not come", _OF_FILES
         return "", ""

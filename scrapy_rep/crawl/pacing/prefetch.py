@@ -15,7 +15,7 @@ from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.crawl.pacing.slots import OriginRequests
+    from scrapy_rep.crawl.pacing.origin_queue import OriginQueue
     from scrapy_rep.crawl.policy.judge import Judge
     from scrapy_rep.crawl.robots.origins import OriginState
     from scrapy_rep.crawl.runtime.crawl import Crawl
@@ -43,10 +43,10 @@ class Prefetcher:
         judge: Judge,
         timer: Timer,
         has_enough: Callable[[], bool],
-        admit: Callable[[OriginRequests], None],
+        admit: Callable[[OriginQueue], None],
     ) -> None:
         """*has_enough* says whether enough requests are ready, *admit* is called for those whose fetch is over."""
-        self.waiting: OrderedDict[OriginState, list[OriginRequests]] = OrderedDict()
+        self.waiting: OrderedDict[OriginState, list[OriginQueue]] = OrderedDict()
         self._judge = judge
         self._registry = judge.registry
         self._engine = crawl.engine
@@ -54,14 +54,14 @@ class Prefetcher:
         self._has_enough = has_enough
         self._admit = admit
         self._stats = crawl.stats
-        self._fetching: dict[OriginState, list[OriginRequests]] = {}
+        self._fetching: dict[OriginState, list[OriginQueue]] = {}
         self._serves_another = False
         crawl.events.landed.subscribe(self._landed)
         self._recent: OrderedDict[OriginState, float] = OrderedDict()  # fetches by when they will count as slow
         self._is_check_due = False
         self._is_starting = False
 
-    def add(self, requests: OriginRequests) -> None:
+    def add(self, requests: OriginQueue) -> None:
         """Fetch the robots.txt for *requests*, which are admitted when the fetch is over."""
         state = requests.state
         if state in self._fetching:
@@ -105,8 +105,8 @@ class Prefetcher:
         """Seconds that pass only while this process does not compute: a busy one keeps healthy fetches waiting."""
         return clock.monotonic() - clock.process_time()
 
-    def _fetch(self, state: OriginState, waiting: list[OriginRequests]) -> None:
-        cause = next(filter(None, (requests.peek() for requests in waiting)), None)
+    def _fetch(self, state: OriginState, waiting: list[OriginQueue]) -> None:
+        cause = next(filter(None, (each.owner.peek_in(each) for each in waiting)), None)
         if cause is None:
             return
         self._fetching[state] = waiting

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.misc import build_from_crawler
 
 from scrapy_rep.crawl.pacing.disk_queue import Journal, RecoverableLifoDiskQueue
+from scrapy_rep.crawl.pacing.origin_queue import HEAD, OpenQueues, OriginQueue, Rank, Turns, UnreadableError
 from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
-from scrapy_rep.crawl.pacing.slots import SlotRequests, Storage
-from scrapy_rep.crawl.pacing.stored_queue import HEAD, OpenQueues, Rank, StoredQueue, UnreadableError
 from scrapy_rep.crawl.policy.meta import META_KEY, SLOT, choose_slot, is_stamp
+from scrapy_rep.crawl.robots.origins import OriginState
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.scrapy_internals import folder_of_download_slot
 from scrapy_rep.exceptions import InvalidSettingError
@@ -31,13 +32,12 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
+    from scrapy_rep.crawl.pacing.slots import Slot
+
 logger = logging.getLogger(__name__)
 
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+", re.ASCII)
 _LONGEST_NAME: Final = 80
-
-_LEAST_SLOTS: Final = 64
-"""Download slots that are kept in any case, also without requests: their next request saves setting them up."""
 
 
 class RepPriorityQueue:
@@ -72,12 +72,13 @@ class RepPriorityQueue:
         self._open_queues = OpenQueues() if key else None
         self._refused = self._lost_on_disk = 0
         self._disk_error: OSError | None = None
-        self._slots: dict[str, SlotRequests] = {}
-        self._most_slots = _LEAST_SLOTS
-        self._storage = Storage(self._rank, self._stored_queue, self._lose)
+        self.size = 0
+        self.ready: Turns[Slot] = Turns()
+        """The download slots that could start one of its requests now."""
         self._tracker = Crawl.of(crawler).part(SlotTracker)
-        self._tracker.queues.append(self._storage)
-        self._tracker.states.has_queue = True
+        self._tracker.queues.append(self)
+        self._slots = self._tracker.slots
+        self._met = Crawl.of(crawler).events.met
         self._journal = self._find_journal(startprios) if key else None
         if self._journal is None:
             self._resume(startprios)
@@ -95,10 +96,10 @@ class RepPriorityQueue:
             key = tracker.download_slots.key(request)
         except ValueError:  # of a URL with an impossible host, which the gate ends
             key = ""
-        slot = self._slot(key)
+        slot = self._slots.by_key.get(key) or self._slots.of(key)
         self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
         try:
-            tracker.push(slot, request)
+            self._put(slot, request)
         except Exception as error:
             self._count(slot, -1)
             if isinstance(error, OSError):
@@ -108,11 +109,53 @@ class RepPriorityQueue:
             self._refused += 1
             raise ValueError(str(error)) from error  # then the scheduler keeps it in memory
 
-    def _count(self, slot: SlotRequests, number: int) -> None:
+    def _put(self, slot: Slot, request: Request) -> None:
+        """Store *request*, which *slot* has counted. Raises what `OriginQueue.push` raises."""
+        judge = self._tracker.judge
+        state = judge.state_to_ask(request) if judge is not None else None
+        requests = slot.origins.get((self, state))
+        if requests is None:
+            requests = self._add(slot, state, self._folder(slot.key, state.origin if state is not None else None))
+        is_first = not requests.size
+        if is_first and state is not None and self._met:
+            self._met.send(state.origin.host)
+        is_start = self._start_queue_class is not None and request.meta.get("is_start_request", False)
+        rank = Rank(-request.priority, bool(is_start))
+        try:
+            requests.push(rank, request)
+        except BaseException:
+            if not requests.size:
+                self.remove(requests)
+            raise
+        if is_first:
+            self._tracker.settle(requests, request)
+        elif requests in slot.turns[self]:
+            slot.turns[self].add(requests, requests.rank)  # it may be a better one now
+
+    def _add(self, slot: Slot, state: OriginState | None, path: str) -> OriginQueue:
+        requests = OriginQueue(self._make_queue, path, self._open_queues, owner=self, slot=slot, state=state)
+        slot.turns.setdefault(self, Turns())
+        slot.origins[self, state] = requests
+        return requests
+
+    def remove(self, requests: OriginQueue) -> None:
+        """Remove an origin that has no requests left; the last one stays until the download slot is forgotten."""
+        slot = requests.slot
+        slot.turns[self].discard(requests)
+        if self in slot.unsorted or len(slot.origins) > 1:
+            if slot.origins.get((self, requests.state)) is requests:
+                del slot.origins[self, requests.state]
+            self._sort(slot)
+
+    def peek_in(self, requests: OriginQueue) -> Request | None:
+        """The first request of *requests*, held in memory until it is taken."""
+        return requests.peek(lambda error: self._lose(requests.slot, error))
+
+    def _count(self, slot: Slot, number: int) -> None:
         """Count *number* requests more, or less, in *slot* and in all."""
-        self._storage.size += number
+        self.size += number
         self._tracker.waiting += number
-        slot.state.size += number
+        slot.size += number
 
     def pop(self) -> Request | None:
         """Remove and return a request that could start at once.
@@ -123,33 +166,63 @@ class RepPriorityQueue:
         tracker = self._tracker
         if tracker.last is not None:
             tracker.check_last()
-        if not self._storage.size:
-            return None
-        request, ready = None, self._storage.ready
-        while request is None and (slot := ready.first()) is not None:
-            request = tracker.pop(slot)
+        request = None
+        while self.size and request is None and (slot := self.ready.first()) is not None:
+            request = self._take(slot)
             if request is None:
-                tracker.update(slot.state)
+                tracker.update(slot)
             else:
-                self._count(slot, -1)
-                tracker.hand_out(request, slot.state)
+                tracker.hand_out(request, slot)
         if tracker.prefetcher is not None and tracker.prefetcher.waiting:  # fewer requests may be ready now
             tracker.prefetcher.start()
         return request
 
+    def _take(self, slot: Slot) -> Request | None:
+        """Remove and return the first request of *slot* that may go, or None.
+
+        None although there was one: it waits again, as its robots.txt has expired, or it cannot be read.
+        """
+        turns, request = slot.turns[self], None
+        requests = turns.first()
+        if requests is None:
+            return None
+        if self._tracker.needs_robots(requests):
+            self._tracker.settle(requests)
+            return None
+        turns.discard(requests)
+        requests.is_admitted = False
+        try:
+            request = requests.pop()
+        except UnreadableError as error:
+            self._lose(slot, error)
+        else:
+            self._count(slot, -1)
+        finally:
+            if requests.size:
+                turns.add(requests, requests.rank)  # behind the others of the same rank
+        if not requests.size and (len(slot.origins) > 1 or slot.unsorted):
+            self.remove(requests)
+        return request
+
     def peek(self) -> Request | None:
         """The request that `pop` would return now, or None."""
-        slot = self._storage.ready.first()
-        requests = slot.turns.first() if slot is not None else None
-        return requests.peek() if requests is not None else None
+        slot = self.ready.first()
+        requests = slot.turns[self].first() if slot is not None else None
+        return self.peek_in(requests) if requests is not None else None
 
     def close(self) -> list[tuple[str, str | None, list[int]]]:
         """Close all files; return what a later crawl needs to go on: download slot, origin, priorities.
 
         It is a list so that Scrapy's own queue, which expects a dict and could not read these files, refuses it.
         """
-        left = [(key, *origin) for key, slot in self._slots.items() for origin in slot.close()]
-        self._slots.clear()
+        left: list[tuple[str, str | None, list[int]]] = []
+        for slot in self._slots.by_key.values():
+            lose = partial(self._lose, slot)
+            for (owner, state), requests in slot.origins.items():
+                if owner is self and requests.size:
+                    left.append((slot.key, str(state.origin) if state is not None else "", requests.close(lose)))
+            if self in slot.unsorted:
+                left.append((slot.key, None, slot.unsorted.pop(self).close(lose)))
         if self._journal is not None:
             self._journal.close()
         if self._disk_error is not None:
@@ -161,17 +234,13 @@ class RepPriorityQueue:
             )  # fmt: skip
         return left
 
-    def _rank(self, request: Request) -> Rank:
-        """The rank of *request*; start requests go last if Scrapy has a queue class of their own for them."""
-        is_start = self._start_queue_class is not None and request.meta.get("is_start_request", False)
-        return Rank(-request.priority, bool(is_start))
+    def _folder(self, key: str, origin: Origin | None) -> str:
+        """Where the requests of *origin* in download slot *key* are stored; nowhere in memory."""
+        if not self._path:
+            return ""
+        return f"{self._path}/{_folder(key, origin) if self._journal is None else f'{key} {origin or str()}'}"
 
-    def _stored_queue(self, key: str, origin: Origin | None) -> StoredQueue:
-        """The queue that stores the requests of *origin* in download slot *key*."""
-        folder = _folder(key, origin) if self._journal is None else f"{key} {origin or ''}"
-        return self._stored_queue_at(f"{self._path}/{folder}" if self._path else "")
-
-    def _lose(self, slot: SlotRequests, error: UnreadableError) -> None:
+    def _lose(self, slot: Slot, error: UnreadableError) -> None:
         """Count out and log requests that could not be read back."""
         self._count(slot, -error.lost)
         self._report(error)
@@ -186,24 +255,6 @@ class RepPriorityQueue:
             error.lost, error.__cause__,
             extra={"spider": self._crawler.spider},
         )  # fmt: skip
-
-    def _slot(self, key: str) -> SlotRequests:
-        slot = self._slots.get(key)
-        if slot is None:
-            if len(self._slots) >= self._most_slots:
-                self._remove_empty_slots()
-            slot = self._slots[key] = SlotRequests(key, self._tracker.states.of(key), self._storage)
-        return slot
-
-    def _remove_empty_slots(self) -> None:
-        """Forget download slots without requests, all at once and so seldom that it costs a new one nothing."""
-        for slot in [slot for slot in self._slots.values() if not slot]:
-            del self._slots[slot.key]
-            self._tracker.remove(slot)
-        self._most_slots = max(_LEAST_SLOTS, 2 * len(self._slots))
-
-    def _stored_queue_at(self, path: str) -> StoredQueue:
-        return StoredQueue(self._make_queue, path, self._open_queues)
 
     def _make_queue(self, rank: Rank, path: str) -> Any:
         queue_class = (self._start_queue_class if rank.is_start > 0 else None) or self._queue_class
@@ -258,30 +309,58 @@ class RepPriorityQueue:
             self._resume_slot(*_checked(line))
 
     def _resume_slot(self, key: str, origin_text: str | None, priorities: list[int]) -> None:
-        origin = Origin.from_url(origin_text) if origin_text else None
-        stored = (
-            self._stored_queue_at(f"{self._path}/{folder_of_download_slot(key)}")
-            if origin_text is None
-            else self._stored_queue(key, origin)
-        )
+        slot = self._slots.of(key)
         has_starts = self._start_queue_class is not None or self._journal is not None
         starts = (HEAD, False, True) if has_starts else (HEAD, False)
-        stored.resume(Rank(priority, is_start) for priority in priorities for is_start in starts)
-        if not stored:
-            return
-        slot = self._slot(key)
-        self._count(slot, len(stored))
+        ranks = [Rank(priority, is_start) for priority in priorities for is_start in starts]
         if origin_text is None:
-            slot.unsorted = stored
-            self._tracker.sort(slot)
+            stored = OriginQueue(
+                self._make_queue,
+                f"{self._path}/{folder_of_download_slot(key)}",
+                self._open_queues,
+                owner=self,
+                slot=slot,
+            )
+            stored.resume(ranks)
+            if stored.size:
+                slot.turns.setdefault(self, Turns())
+                slot.unsorted[self] = stored
+                self._count(slot, stored.size)
+                self._sort(slot)
+            return
+        origin, judge = Origin.from_url(origin_text) if origin_text else None, self._tracker.judge
+        state = None
+        if origin is not None:
+            state = judge.registry.origins.of(origin) if judge is not None else OriginState(origin)
+        requests = self._add(slot, state, self._folder(key, origin))
+        requests.resume(ranks)
+        if requests.size:
+            self._count(slot, requests.size)
+            self._tracker.settle(requests)
         else:
-            self._tracker.resume(slot, origin, stored)
+            del slot.origins[self, state]
+
+    def _sort(self, slot: Slot) -> None:
+        """Move those of the unsorted requests of *slot* to their origins that rank before all others."""
+        unsorted = slot.unsorted.get(self)
+        while unsorted is not None and unsorted.size:
+            ranks = (each.rank for (owner, _), each in slot.origins.items() if owner is self and each.size)
+            others = min(ranks, default=None)
+            if others is not None and others <= unsorted.rank:
+                return
+            try:
+                self._put(slot, unsorted.pop())
+            except UnreadableError as error:
+                self._lose(slot, error)
+            except Exception as error:  # noqa: BLE001  # it is in no queue any more, and must not be counted
+                self._lose(slot, UnreadableError(1, error))
+        slot.unsorted.pop(self, None)
 
     def __len__(self) -> int:
-        return self._storage.size
+        return self.size
 
     def __repr__(self) -> str:
-        counts = f"slots={len(self._slots)} ready={len(self._storage.ready)}"
+        counts = f"size={self.size} ready={len(self.ready)}"
         return f"<RepPriorityQueue {self._path or 'in memory'} {counts}>"
 
 

@@ -18,20 +18,19 @@ from scrapy import signals
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.crawl.pacing.download_slots import SlotStates
 from scrapy_rep.crawl.pacing.prefetch import Prefetcher
-from scrapy_rep.crawl.pacing.slots import OriginRequests, SlotRequests, SlotState, Storage
-from scrapy_rep.crawl.pacing.stored_queue import StoredQueue, UnreadableError
+from scrapy_rep.crawl.pacing.slots import Slots
 from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import SLOT, choose_slot
-from scrapy_rep.crawl.robots.origins import OriginState
 from scrapy_rep.crawl.runtime.event_loop import Timer
 
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from scrapy_rep.crawl.pacing.origin_queue import OriginQueue
+    from scrapy_rep.crawl.pacing.priority_queue import RepPriorityQueue
+    from scrapy_rep.crawl.pacing.slots import Slot
     from scrapy_rep.crawl.runtime.crawl import Crawl
-    from scrapy_rep.protocol import Origin
 
 _MIN_READY: Final = 32
 """Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""
@@ -59,17 +58,17 @@ class SlotTracker:
         self.prefetcher = None
         if self.judge is not None:
             self.prefetcher = Prefetcher(crawl, self.judge, self.timer, self._has_enough_ready, self.admit)
-        self.queues: list[Storage] = []  # in memory, on disk
+        self.queues: list[RepPriorityQueue] = []  # in memory, on disk
         self.waiting = 0
         """The number of requests in all queues."""
-        self._handed_out: dict[Request, str] = {}  # the key of its download slot
+        self._handed_out: dict[Request, Slot] = {}
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
-        self.states = crawl.part(SlotStates)
-        self._waits = self.states.waits
+        self.slots = crawl.part(Slots)
+        self.slots.tracker = self
+        self._waits = self.slots.waits
         if self.crawl_delay is not None:
             self.crawl_delay.forecast.watch(self.timer)
-        self.states.listeners.append(self.update)
         crawl.events.ended.subscribe(self._request_ended)
         crawl.downloader.tell_ends()
         self._is_downloader_full = crawl.downloader.set_backout(self._needs_backout)
@@ -91,159 +90,91 @@ class SlotTracker:
             return False
         if state is not None and self.crawl_delay is not None:
             self.crawl_delay.prepare_known(request)
-        seconds = self.states.seconds_to_start(self.states.of(self.download_slots.key(request)))
+        seconds = self.slots.seconds_to_start(self.slots.of(self.download_slots.key(request)))
         if seconds:
             self.timer.call_after(seconds, self._engine.wake)
         return seconds == 0
 
     # The requests of origins: which may go, and what the others wait for.
 
-    def push(self, slot: SlotRequests, request: Request) -> None:
-        """Store *request*. Raises what `StoredQueue.push` raises."""
-        origins = slot.origins
-        state = self.judge.state_to_ask(request) if self.judge is not None else None
-        requests = origins.get(state)
-        if requests is None:
-            stored = slot.storage.queue(slot.key, state.origin if state is not None else None)
-            requests = origins[state] = OriginRequests(slot, state, stored)
-        is_first = not requests
-        if is_first and state is not None:
-            self._events.met.send(state.origin.host)
-        try:
-            requests.push(slot.storage.rank(request), request)
-        except BaseException:
-            if not requests:
-                self._remove_origin(requests)
-            raise
-        if is_first:
-            self._settle(requests, request)
-
-    def pop(self, slot: SlotRequests) -> Request | None:
-        """Remove and return the first request of *slot* that may go, or None.
-
-        None although there was one: it waits again, as its robots.txt has expired, or it cannot be read.
-        """
-        requests, request = slot.turns.first(), None
-        if requests is None:
-            return None
-        if self._needs_robots(requests):
-            self._settle(requests)
-        else:
-            request = requests.pop()
-        if not requests:
-            self._remove_origin(requests)
-        return request
-
-    def resume(self, slot: SlotRequests, origin: Origin | None, stored: StoredQueue) -> None:
-        """Go on with the requests of *origin* that an earlier crawl left in *slot*."""
-        state = None
-        if origin is not None:
-            state = self.judge.registry.origins.of(origin) if self.judge is not None else OriginState(origin)
-        requests = slot.origins[state] = OriginRequests(slot, state, stored)
-        self._settle(requests)
-
-    def sort(self, slot: SlotRequests) -> None:
-        """Move those of the unsorted requests of *slot* to their origins that rank before all others."""
-        while slot.unsorted:
-            others = min((requests.rank for requests in slot.origins.values() if requests), default=None)
-            if others is not None and others <= slot.unsorted.first:
-                return
-            try:
-                self.push(slot, slot.unsorted.pop())
-            except UnreadableError as error:
-                slot.lose(error)
-            except Exception as error:  # noqa: BLE001  # it is in no queue any more, and must not be counted
-                slot.lose(UnreadableError(1, error))
-
-    def admit(self, requests: OriginRequests) -> None:
+    def admit(self, requests: OriginQueue) -> None:
         """Let *requests* stop waiting: robots.txt has been fetched."""
         requests.admitted_at, requests.is_admitted = clock.monotonic(), True
-        self._settle(requests)
+        self.settle(requests)
 
-    def _settle(self, requests: OriginRequests, request: Request | None = None) -> None:
+    def settle(self, requests: OriginQueue, request: Request | None = None) -> None:
         """Let *requests* go or wait, whichever applies now; *request* is one of them, which saves reading one."""
-        if self.prefetcher is not None and self._needs_robots(requests):
-            requests.slot.turns.discard(requests)
-            self.prefetcher.add(requests)
-            return
-        robots, delays = requests.state.robots if requests.state is not None else None, self.crawl_delay
-        if (robots is not None and delays is not None) and (robots.may_request_delays or delays.states.delayed):
-            request = request or requests.peek()
-            if request is None:
-                self._remove_origin(requests)
+        state, slot, queue = requests.state, requests.slot, requests.owner
+        if state is not None:
+            if self.needs_robots(requests) and self.prefetcher is not None:
+                slot.turns[queue].discard(requests)
+                self.prefetcher.add(requests)
                 return
-            delays.prepare_known(request)
-        requests.enqueue()
-        if requests.slot not in requests.slot.ready:
-            self.update(requests.slot.state)
+            robots, delays = state.robots, self.crawl_delay
+            if robots is not None and delays is not None and (robots.may_request_delays or self.slots.delayed):
+                request = request or queue.peek_in(requests)
+                if request is None:
+                    queue.remove(requests)
+                    return
+                delays.prepare_known(request)
+        slot.turns[queue].add(requests, requests.rank)
+        if slot not in queue.ready:
+            self.update(slot)
 
-    def _needs_robots(self, requests: OriginRequests) -> bool:
+    def needs_robots(self, requests: OriginQueue) -> bool:
         """Whether *requests* wait until their robots.txt has been fetched."""
         state = requests.state
-        if state is None or self.judge is None or requests.is_admitted or state.is_known:
+        if state is None or requests.is_admitted or state.is_known or self.judge is None:
             return False
         return clock.monotonic() >= requests.admitted_at + _GRACE
 
-    def _remove_origin(self, requests: OriginRequests) -> None:
-        """Remove an origin that has no requests left; the last one stays until the download slot is forgotten."""
-        slot = requests.slot
-        if slot.unsorted or len(slot.origins) > 1:
-            if slot.origins.get(requests.state) is requests:
-                del slot.origins[requests.state]
-            self.sort(slot)
-
     # Download slots: which could start a request.
 
-    def update(self, state: SlotState) -> None:
+    def update(self, slot: Slot) -> None:
         """Find out what a download slot waits for now.
 
         One that becomes ready wakes the engine, which otherwise asks its scheduler only when a request ends.
         """
-        if not state.size:
-            self._rest(state)
+        if not slot.size:
+            self._rest(slot)
             return
-        startable = [slot for slot in state.queued if slot.turns.first() is not None]
-        seconds = self._seconds_to_start(state) if startable else None
+        startable = [queue for queue, turns in slot.turns.items() if turns.first() is not None]
+        seconds = self.slots.seconds_to_start(slot) if startable else None
         if startable and seconds != 0 and not self._sees_departures:
             self._see_departures()
-            seconds = self._seconds_to_start(state)
-        for slot in state.queued:
-            if seconds != 0 or slot not in startable:
-                slot.ready.discard(slot)
-            elif slot.ready.add(slot, len(state.handed_out)):
+            seconds = self.slots.seconds_to_start(slot)
+        for queue in slot.turns:
+            if seconds != 0 or queue not in startable:
+                queue.ready.discard(slot)
+            elif queue.ready.add(slot, len(slot.handed_out)):
                 self._engine.wake()
         if seconds:
-            self._waits.begin(state, self)
-            self._update_after(state, seconds)
+            self._waits.begin(slot, self)
+            self._update_after(slot, seconds)
         elif self._waits.now:
-            self._waits.end(state, self)
+            self._waits.end(slot, self)
 
-    def _rest(self, state: SlotState) -> None:
+    def _rest(self, slot: Slot) -> None:
         """No request waits here for a download slot; one of another scheduler may."""
         if self._serves_another:
             self._engine.wake()
             return
         if self._waits.now:
-            self._waits.end(state, self)
-        for slot in state.queued:
-            slot.ready.discard(slot)
+            self._waits.end(slot, self)
+        for queue in slot.turns:
+            queue.ready.discard(slot)
 
-    def remove(self, slot: SlotRequests) -> None:
-        """Forget a download slot in one queue, which has no requests for it."""
-        slot.state.queued.remove(slot)
-        self.update(slot.state)
-
-    def _update_after(self, state: SlotState, seconds: float) -> None:
+    def _update_after(self, slot: Slot, seconds: float) -> None:
         now = clock.monotonic()
-        if state.update_at is not None and now < state.update_at <= now + seconds:
+        if slot.update_at is not None and now < slot.update_at <= now + seconds:
             return
-        due = state.update_at = now + seconds
-        self.timer.call_after(seconds, lambda: self._update_at(state, due))
+        due = slot.update_at = now + seconds
+        self.timer.call_after(seconds, lambda: self._update_at(slot, due))
 
-    def _update_at(self, state: SlotState, due: float) -> None:
-        if state.update_at == due:  # else an earlier update replaced this one
-            state.update_at = None
-            self.update(state)
+    def _update_at(self, slot: Slot, due: float) -> None:
+        if slot.update_at == due:  # else an earlier update replaced this one
+            slot.update_at = None
+            self.update(slot)
 
     def check_last(self) -> None:
         """Treat the request that was handed out last as ended if it never reached the downloader.
@@ -255,46 +186,40 @@ class SlotTracker:
         if last is not None and last in self._handed_out and not self.download_slots.has(last):
             self._request_ended(last)
 
-    def hand_out(self, request: Request, state: SlotState) -> None:
+    def hand_out(self, request: Request, slot: Slot) -> None:
         """Count *request*, which goes to the downloader, in its download slot.
 
         One that robots.txt forbids does not count: the gate drops it, so it neither starts nor uses the delay.
         """
-        if self.judge is not None and state.floor and self.judge.forbids(request):
+        if slot.floor and self.judge is not None and self.judge.forbids(request):
             return
         self.last = request
-        self._handed_out[request] = state.key
-        state.handed_out.add(request)
-        self.update(state)
-
-    def _seconds_to_start(self, state: SlotState) -> float | None:
-        if not self.states.delayed:
-            return self.download_slots.seconds_to_start(state.key, state.handed_out)
-        return self.states.seconds_to_start(state)
+        self._handed_out[request] = slot
+        slot.handed_out.add(request)
+        self.update(slot)
 
     def _see_departures(self) -> None:
         """Listen to requests that leave their download slot, once one of them can start no more: each costs it."""
         self._sees_departures = True
         self._signals.connect(self._left_slot, signal=signals.request_left_downloader)
-        for state in map(self.states.of, set(self._handed_out.values())):
-            state.handed_out -= {each for each in state.handed_out if self.download_slots.has_left(each)}
+        for slot in {*self._handed_out.values()}:
+            slot.handed_out -= {each for each in slot.handed_out if self.download_slots.has_left(each)}
 
     def _left_slot(self, request: Request) -> None:
         """A response has left its download slot, and middlewares may hold it for long."""
-        state = self.states.by_key.get(self._handed_out.get(request, ""))
-        if state is not None:
-            state.handed_out.discard(request)
-            if state.size:
-                self.update(state)
+        slot = self._handed_out.get(request)
+        if slot is not None:
+            slot.handed_out.discard(request)
+            if slot.size:
+                self.update(slot)
 
     def _request_ended(self, request: Request) -> None:
         """A request has left the downloader; requests of pipelines and for robots.txt come from no queue."""
-        key = self._handed_out.pop(request, None)
-        state = self.states.by_key.get(self.download_slots.key(request) if key is None else key)
-        if state is not None:
-            state.handed_out.discard(request)
-            if state.size or self.states.delayed:
-                self.update(state)
+        slot = self._handed_out.pop(request, None) or self.slots.by_key.get(self.download_slots.key(request))
+        if slot is not None:
+            slot.handed_out.discard(request)
+            if slot.size or self.slots.delayed:
+                self.update(slot)
 
     def _has_enough_ready(self) -> bool:
         return sum(len(queue.ready) for queue in self.queues) >= self._enough_ready
@@ -306,4 +231,4 @@ class SlotTracker:
         return self.waiting >= self._max_waiting and not any(queue.ready for queue in self.queues)
 
     def __repr__(self) -> str:
-        return f"<SlotTracker {self.states!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"
+        return f"<SlotTracker {self.slots!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"

@@ -1,243 +1,51 @@
-"""The records of pacing: each site, each download slot, and the requests that wait for it in the scheduler.
+"""The records of pacing: each site that requests fetch from, each download slot, and how long the slots waited.
 
-A site is one host name that requests fetch from. It asks for pauses: by a Crawl-delay in robots.txt, or by
-answers such as 429. Download slots do not ask for anything, and they make a poor key. A project names them
-freely, two of them may fetch from one site, and another process may use a third. So every reason to wait lives
-with its `Site`, beside the time of the last start, and processes share it by the name of the site.
-`Site.start_in` is the only question about time. Three places ask it:
+A site is one host name. It asks for pauses: by a Crawl-delay in robots.txt, or by answers such as 429. Download
+slots ask for nothing, and they make a poor key. A project names them freely, two of them may fetch from one site,
+and another process may use a third. So every reason to wait lives with its `Site`, beside the time of the last
+start, and processes share it by the name of the site. `Site.start_in` is the only question about time. Two ask it:
 
 * the queue of hosts and Scrapy's download slots ask early, so that waiting costs nothing;
 * the door asks last, so that the promise holds whatever happened before.
 
-Requests that reach the door too early take turns. Only the first of them has a timer and talks to the limiter.
+Requests that reach the door too early take turns. Only the first of them has a timer.
 
-A `SlotState` is what a crawl knows of a download slot. Scrapy's ``Slot`` takes no attributes, and is dropped
-after an idle minute. Its requests are grouped by origin: when two origins share a download slot (http and https,
-or two ports), a robots.txt that hangs at one of them does not hold up the other. `slot_tracker` knows what they
-wait for.
+A `Slot` is what a crawl knows of a download slot: the sites that are requested through it, and the requests that
+wait for it. Scrapy's own ``Slot`` takes no attributes, and is dropped after an idle minute. Requests are grouped by
+origin: if two origins share a download slot (http and https, or two ports), a robots.txt that hangs at one of
+them does not hold up the other. A download slot may start a request when all of its sites may.
+
+Two download slots may fetch from one site. Each keeps the delay of the site, and the door keeps them apart.
 """
 
 from __future__ import annotations
 
-from bisect import insort
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
-from itertools import count
+from collections.abc import Iterator
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.pacing.stored_queue import HEAD, Rank, StoredQueue, UnreadableError
+from scrapy_rep.crawl.pacing.origin_queue import Turns
 from scrapy_rep.protocol import Origin
 
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+    from scrapy_rep.crawl.pacing.origin_queue import OriginQueue
+    from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
     from scrapy_rep.crawl.robots.origins import OriginState
-T = TypeVar("T")
+    from scrapy_rep.crawl.runtime.crawl import Crawl
 
 DelaySource = tuple[Origin, tuple[str, ...]]
 """The origin whose robots.txt requires a delay, and the product tokens that it was read for."""
 
-_numbers = count()
-
-_MANY_OUTDATED: Final = 8  # entries for each that counts, in a heap that is then made anew
-
-
-class Turns(Generic[T]):
-    """Items by rank, the lowest first; those of equal rank take turns."""
-
-    def __init__(self) -> None:
-        self._entries: dict[T, tuple[Any, int, T]] = {}
-        self._heap: list[tuple[Any, int, T]] = []  # outdated entries stay, and are skipped
-
-    def add(self, item: T, rank: Any) -> bool:
-        """Add *item* after the others of *rank*; return whether it is new. At the same rank it keeps its turn."""
-        before = self._entries.get(item)
-        if before is None or before[0] != rank:
-            entry = self._entries[item] = rank, next(_numbers), item
-            if len(self._heap) > _MANY_OUTDATED * (len(self._entries) + 1):
-                self._heap = sorted(self._entries.values())
-            else:
-                heappush(self._heap, entry)
-        return before is None
-
-    def discard(self, item: T) -> None:
-        """Remove *item*, if it is here."""
-        self._entries.pop(item, None)
-
-    def first(self) -> T | None:
-        """The item whose turn it is."""
-        heap = self._heap
-        while heap:
-            entry = heap[0]
-            if self._entries.get(entry[2]) is entry:
-                return entry[2]
-            heappop(heap)
-        return None
-
-    def rank(self, item: T) -> Any:
-        """The rank of *item*, None if it is not here."""
-        entry = self._entries.get(item)
-        return entry[0] if entry is not None else None
-
-    def __contains__(self, item: object) -> bool:
-        return item in self._entries
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __repr__(self) -> str:
-        return f"<Turns {len(self)}>"
-
-
-@dataclass(eq=False, slots=True)
-class Storage:
-    """One queue of the scheduler: how it stores its requests, how many, and which download slots are ``ready``.
-
-    ``rank`` gives the rank of a request, ``queue`` the stored queue of an origin, which may be None, in a download
-    slot; ``lose`` is called for requests that cannot be read.
-    """
-
-    rank: Callable[[Request], Rank]
-    queue: Callable[[str, Origin | None], StoredQueue]
-    lose: Callable[[SlotRequests, UnreadableError], None]
-    ready: Turns[SlotRequests] = field(default_factory=Turns)
-    size: int = 0
-
-
-class OriginRequests:
-    """The requests of one origin in a download slot; ``state`` is None for those that need no robots.txt.
-
-    They are in the ``turns`` of their download slot, or wait for robots.txt.
-    """
-
-    __slots__ = ("_head", "_stored", "admitted_at", "is_admitted", "slot", "state")
-
-    def __init__(self, slot: SlotRequests, state: OriginState | None, stored: StoredQueue) -> None:
-        self.state = state
-        self.is_admitted = False
-        """Whether the wait ended and no request has left since.
-
-        At least one request may leave after a fetch, even if its delay is longer than the robots.txt is valid.
-        """
-        self.admitted_at = float("-inf")
-        """When the last wait ended, monotonic."""
-        self.slot = slot
-        self._stored = stored
-        self._head: tuple[Rank, Request] | None = None
-        """The first request, if it has been read: robots.txt is fetched with its headers and its proxy.
-
-        It has left its queue then, so it is held here and goes first, even if one of a better rank is pushed.
-        """
-
-    @property
-    def rank(self) -> Rank:
-        """The rank of the first request."""
-        return self._head[0] if self._head else self._stored.first
-
-    def push(self, rank: Rank, request: Request) -> None:
-        """Raises what `StoredQueue.push` raises."""
-        self._stored.push(rank, request)
-        if self._head is None and (before := self.slot.turns.rank(self)) is not None and rank < before:
-            self.slot.turns.add(self, rank)
-
-    def enqueue(self) -> None:
-        """Let the requests go, those of the best rank in the download slot first, and equal ones in turns."""
-        self.slot.turns.add(self, self.rank)
-
-    def pop(self) -> Request | None:
-        """Remove and return the first request; None when it cannot be read."""
-        self.slot.turns.discard(self)
-        self.is_admitted = False
-        try:
-            return self._take()
-        finally:
-            if self._head is not None or self._stored:
-                self.enqueue()
-
-    def _take(self) -> Request | None:
-        if self._head is not None:
-            (_, request), self._head = self._head, None
-            return request
-        try:
-            return self._stored.pop()
-        except UnreadableError as error:
-            self.slot.lose(error)
-            return None
-
-    def peek(self) -> Request | None:
-        """The first readable request, held until `pop`; None when there is none."""
-        while self._head is None and self._stored:
-            rank, request = self._stored.first, self._take()
-            if request is not None:
-                self._head = rank, request
-        return self._head[1] if self._head else None
-
-    def close(self) -> list[int]:
-        """Close all files; return what `StoredQueue.close` returns."""
-        if self._head is not None:
-            try:
-                rank, request = self._head
-                self._stored.push(Rank(rank.priority, HEAD), request)  # before the others, in files of any order
-            except Exception as error:  # noqa: BLE001  # project code changed it; the other requests must survive
-                self.slot.lose(UnreadableError(1, error))
-            self._head = None
-        return self._stored.close(self.slot.lose)
-
-    def __bool__(self) -> bool:
-        return self._head is not None or bool(self._stored)
-
-    def __len__(self) -> int:
-        return len(self._stored) + (self._head is not None)
-
-
-class SlotRequests:
-    """The requests of download slot *key* in one queue of the scheduler, which stores them by *storage*.
-
-    ``state`` is that of the download slot, which may have more keys.
-    """
-
-    __slots__ = ("key", "origins", "ready", "state", "storage", "turns", "unsorted")
-
-    def __init__(self, key: str, state: SlotState, storage: Storage) -> None:
-        self.key = key
-        self.state = state
-        self.storage = storage
-        self.ready = storage.ready
-        self.origins: dict[OriginState | None, OriginRequests] = {}
-        self.turns: Turns[OriginRequests] = Turns()  # of those that may go
-        self.unsorted: StoredQueue | None = None
-        """What Scrapy's own queue left: grouped by origin as it comes up."""
-        state.queued.append(self)
-
-    def lose(self, error: UnreadableError) -> None:
-        """Count out requests that cannot be read, and report them."""
-        self.storage.lose(self, error)
-
-    def close(self) -> list[tuple[str | None, list[int]]]:
-        """Close all files; return the priorities by origin: "" is for no origin, None for unsorted requests."""
-        left: list[tuple[str | None, list[int]]] = [
-            (str(state.origin) if state else "", requests.close())
-            for state, requests in self.origins.items()
-            if requests
-        ]
-        if self.unsorted:
-            left.append((None, self.unsorted.close(self.lose)))
-        return left
-
-    def __bool__(self) -> bool:
-        return any(self.origins.values()) or bool(self.unsorted)
-
-    def __repr__(self) -> str:
-        return f"<SlotRequests {self.key} origins={len(self.origins)} turns={len(self.turns)}>"
-
+_LEAST: Final = 64  # download slots, and sites, that are remembered in any case
 
 # A server counts arrivals, which jitter by the noise of event loops and networks.
 _MARGIN: Final = 0.01  # seconds
@@ -270,15 +78,15 @@ class Site:
 
     __slots__ = (
         "__weakref__", "_required", "_turn", "_turns", "backoff", "is_shared", "last_start", "name", "requested",
-        "slot",
+        "slots",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.is_shared = False
         """Whether other processes may request its pages. Once true, it stays true."""
-        self.slot: SlotState | None = None
-        """The download slot of its requests, while it has a floor. `SlotStates` joins download slots to one."""
+        self.slots: dict[Slot, None] = {}
+        """The download slots through which it is requested, while it has a floor."""
         self.requested = 0.0
         """The seconds between two starts that robots.txt files require: the largest of ``_required``."""
         self._required: dict[DelaySource, float] = {}
@@ -359,8 +167,8 @@ class Site:
         turn: Deferred[None] = Deferred()
         if self._turn is None:
             self._turn = turn
-            if self.slot is not None:
-                self.slot.at_door.add(self)
+            for slot in self.slots:
+                slot.at_door.add(self)
             return
         if first:
             self._turns.appendleft(turn)
@@ -381,24 +189,24 @@ class Site:
             if not turn.called:  # else it was cancelled
                 self._turn = turn
                 call_later(0, _begin, turn)  # not now: without asyncio each would resume inside the one before
-        if self._turn is None and self.slot is not None:
-            self.slot.at_door.discard(self)
+        if self._turn is None:
+            for slot in self.slots:
+                slot.at_door.discard(self)
 
     def __repr__(self) -> str:
         return f"<Site {self.name} floor={self.floor:g} waiting={len(self._turns) + self.is_waited_for}>"
 
 
-class SlotState:
-    """One download slot: its sites, its requests in each queue, and those handed out that have not left it."""
+class Slot:
+    """One download slot, called *key*: its sites, and its requests in all queues of the scheduler."""
 
     __slots__ = (
-        "_largest", "applied", "at_door", "floor", "handed_out", "held_until", "key", "keys", "own_delay",
-        "own_jitter", "queued", "sites", "size", "update_at",
+        "_largest", "applied", "at_door", "floor", "handed_out", "held_until", "key", "origins", "own_delay",
+        "own_jitter", "sites", "size", "turns", "unsorted", "update_at",
     )  # fmt: skip
 
     def __init__(self, key: str) -> None:
         self.key = key
-        self.keys = [key]  # the first one is its ``key``
         self.sites: dict[Site, None] = {}
         """The sites that ask for a pause and are requested through this download slot."""
         self.floor = 0.0
@@ -411,10 +219,16 @@ class SlotState:
         self.applied: float | None = None
         """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
         self.own_delay = self.own_jitter = 0.0
-        self.queued: list[SlotRequests] = []
+        self.origins: dict[tuple[Any, OriginState | None], OriginQueue] = {}
+        """Its requests, by the queue of the scheduler that stores them and by origin."""
+        self.turns: dict[Any, Turns[OriginQueue]] = {}
+        """Those of ``origins`` whose requests may go, by queue of the scheduler."""
+        self.unsorted: dict[Any, OriginQueue] = {}
+        """What Scrapy's own queue left on disk: sorted by origin as it comes up."""
         self.size = 0
-        """The number of requests in all queues."""
+        """The number of its requests in all queues."""
         self.handed_out: set[Request] = set()
+        """Requests that the scheduler has handed out and that have not left the download slot."""
         self.update_at: float | None = None
         """When the timer updates it."""
 
@@ -429,13 +243,10 @@ class SlotState:
         if floor >= self.floor or self._largest is None:
             self._largest, self.floor = site, floor
         elif self._largest is site:  # else it is as it was: a download slot may have thousands of sites
-            self._weigh_all()
+            self._largest = max(self.sites, key=lambda each: each.floor, default=None)
+            self.floor = self._largest.floor if self._largest is not None else 0.0
         if site.backoff is not None:
             self.held_until = max(self.held_until, site.backoff.until)
-
-    def _weigh_all(self) -> None:
-        self._largest = max(self.sites, key=lambda site: site.floor, default=None)
-        self.floor = self._largest.floor if self._largest is not None else 0.0
 
     @property
     def is_shared(self) -> bool:
@@ -447,28 +258,238 @@ class SlotState:
         """Seconds for which a back-off lets nothing start."""
         return max(self.held_until - clock.monotonic(), 0.0)
 
-    def join(self, other: SlotState) -> None:
-        """Become one with *other*."""
-        for key in other.keys:
-            insort(self.keys, key)
-        self.key = self.keys[0]
-        for site in other.sites:
-            site.slot = self
-        self.sites |= other.sites
-        self.held_until = max(self.held_until, other.held_until)
-        self.at_door |= other.at_door
-        for queue in other.queued:
-            queue.state = self
-        self.queued, other.queued = [*self.queued, *other.queued], []
-        self.size, other.size = self.size + other.size, 0
-        self.handed_out |= other.handed_out
-        other.update_at = None
-        self._weigh_all()
-
     @property
     def is_resting(self) -> bool:
         """Whether it has no requests, and holds none back."""
-        return not (self.queued or self.handed_out or self.at_door or any(site.backoff for site in self.sites))
+        return not (self.size or self.handed_out or self.at_door or any(site.backoff for site in self.sites))
 
     def __repr__(self) -> str:
-        return f"<SlotState {self.key} floor={self.floor:g} handed_out={len(self.handed_out)}>"
+        return f"<Slot {self.key} floor={self.floor:g} size={self.size} handed_out={len(self.handed_out)}>"
+
+
+class Waits:
+    """How long download slots had requests that only waited for a delay or a back-off.
+
+    Requests wait in three places: the queue of hosts, Scrapy's download slot, and the door. A download slot that
+    waits in several of them at once counts once.
+    """
+
+    def __init__(self) -> None:
+        self._ended = 0.0
+        self.now: dict[Slot, tuple[float, set[object]]] = {}
+        """The download slots that wait now: since when (monotonic seconds), and what waits. Often none do."""
+
+    def begin(self, slot: Slot, what: object) -> None:
+        """Count the time from now on, if it is not counted yet: *what* waits, a request or a queue."""
+        found = self.now.get(slot)
+        if found is None:
+            found = self.now[slot] = clock.monotonic(), set()
+        found[1].add(what)
+
+    def end(self, slot: Slot, what: object) -> None:
+        """*what* waits no longer. A wait for the project's own ``DOWNLOAD_DELAY`` alone does not count."""
+        since, waiting = self.now.get(slot, (0.0, None))
+        if waiting is None:
+            return
+        waiting.discard(what)
+        if not waiting:
+            del self.now[slot]
+            self._ended += clock.monotonic() - since if slot.floor else 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all download slots together, those of waits that have not ended included."""
+        now = clock.monotonic()
+        return self._ended + sum(now - since for slot, (since, _) in self.now.items() if slot.floor)
+
+    def __repr__(self) -> str:
+        return f"<Waits {self.seconds:.3f} s, {len(self.now)} wait now>"
+
+
+class Slots:
+    """The download slots of a crawl by key, its sites by name; ``delayed`` are the download slots with a floor."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self.delayed: dict[Slot, None] = {}
+        self.lead = 0.0
+        """Seconds that a request may come to the door early if processes share its site: to ask for its turn."""
+        self.waits = Waits()
+        self.tracker: SlotTracker | None = None
+        """Updates a download slot that may start earlier or later. It sets this itself."""
+        self.keeper: CrawlDelay | None = None
+        """Hears of download slots whose floor was set. It sets this itself."""
+        self._download_slots = crawl.download_slots
+        self._most_delayed = crawl.settings.memory_entries
+        """Beyond so many, those that Scrapy has dropped are forgotten: their delay is required again."""
+        self._most = self._most_sites = _LEAST
+        self.by_key: dict[str, Slot] = {}
+        self.sites: dict[str, Site] = {}
+
+    @property
+    def has_queue(self) -> bool:
+        """Whether requests wait for them in the queue of hosts."""
+        return self.tracker is not None and bool(self.tracker.queues)
+
+    def of(self, key: str) -> Slot:
+        """The download slot *key*, created if necessary."""
+        slot = self.by_key.get(key)
+        if slot is None:
+            if len(self.by_key) >= self._most:
+                self._forget()
+            slot = self.by_key[key] = Slot(key)
+        return slot
+
+    def site(self, name: str) -> Site:
+        """The site *name*, created if necessary."""
+        site = self.sites.get(name)
+        if site is None:
+            if len(self.sites) >= self._most_sites:  # a crawl through one proxy never forgets a download slot
+                self._forget_sites()
+            site = self.sites[name] = Site(name)
+        return site
+
+    def delayed_at(self, key: str) -> Slot | None:
+        """The download slot *key* if it has a floor."""
+        slot = self.by_key.get(key)
+        return slot if slot in self.delayed else None
+
+    def changed(self, site: Site) -> None:
+        """Look again at the download slots of *site*: they may start earlier or later."""
+        if self.tracker is not None:
+            for slot in [*site.slots]:
+                self.tracker.update(slot)
+
+    def require(self, key: str, source: DelaySource, seconds: float, *, is_shared: bool = False) -> bool:
+        """Require *seconds* between two requests to the site of *source*, which uses download slot *key*.
+
+        0 is for none. It *is_shared* when other processes may request its pages. Returns whether the download slot
+        had no floor before.
+        """
+        site = self.sites.get(source[0].host)
+        before = site.requires(source) if site is not None else 0.0
+        if seconds == before and not (site is not None and seconds and self.by_key.get(key) not in site.slots):
+            return False  # as nearly every request finds it
+        site = self.site(source[0].host)
+        site.require(source, seconds)
+        site.is_shared = site.is_shared or is_shared
+        return self._keep(key, site)
+
+    def back_off(self, site: Site, key: str, *, is_shared: bool = False) -> None:
+        """Keep the back-off of *site*, which has changed and uses download slot *key*."""
+        site.is_shared = site.is_shared or is_shared
+        before = [*site.slots]
+        self._keep(key, site)
+        if self.tracker is not None:
+            for slot in {*before, *site.slots}:
+                self.tracker.update(slot)
+
+    def place(self, key: str, name: str) -> Slot | None:
+        """The download slot *key*, through which a request for the site *name* goes; None if it has no delay."""
+        site = self.sites.get(name)
+        if site is not None and site.floor and self.by_key.get(key) not in site.slots:
+            self._keep(key, site)
+        return self.delayed_at(key)
+
+    def _keep(self, key: str, site: Site) -> bool:
+        """Keep what *site* asks for in its download slots, *key* among them; return whether that is new there."""
+        if site.floor:
+            site.slots[self.of(key)] = None
+        is_new = False
+        for slot in [*site.slots]:
+            was_delayed = slot in self.delayed
+            slot.weigh(site)
+            if slot.floor or was_delayed:
+                self.delayed[slot] = None
+                self.apply(slot)
+            if not slot.floor:
+                self.delayed.pop(slot, None)
+                slot.applied = None
+            if self.keeper is not None:
+                self.keeper.kept(slot)
+            is_new = is_new or (slot.key == key and slot.floor > 0 and not was_delayed)
+        if not site.floor:
+            site.slots.clear()
+        return is_new
+
+    def own_delay(self, site: Site, key: str) -> float:
+        """The seconds that *site* gets between two requests without its back-off, through download slot *key*."""
+        slot = self.of(key)
+        delay, _ = self._download_slots.delay(key) or (0.0, 0.0)
+        return max(site.requested, delay if slot.applied is None else slot.own_delay)
+
+    def in_force(self) -> Iterator[tuple[Slot, float, float]]:
+        """Each download slot with a floor, the seconds that it will leave between two requests, and those before.
+
+        A back-off is taken at its pace: its delay soon falls to that.
+        """
+        for slot in self.delayed:
+            backoffs = [site.backoff for site in slot.sites if site.backoff is not None]
+            paces = [backoff.pace or backoff.floor for backoff in backoffs]
+            yield slot, max(slot.own_delay, *(site.requested for site in slot.sites), *paces), slot.held_for
+
+    def keep_applied(self, slot: Slot) -> None:
+        """Set the delay of *slot* again if it is another one by now.
+
+        Scrapy drops a download slot after an idle minute, and AutoThrottle lowers its delay after every response.
+        """
+        is_held = slot.held_until > -inf and slot.held_until > clock.monotonic()
+        if slot.floor and (is_held or not self._download_slots.has_delay(slot.key, slot.applied)):
+            self.apply(slot)
+
+    def apply(self, slot: Slot) -> None:
+        """Set the delay of *slot*, which has a floor.
+
+        Jitter is removed where it would shorten the floor. It is removed from a shared delay in any case: other
+        processes count from the start that the rate limiter expects.
+        """
+        is_new = self._download_slots.delay(slot.key) is None
+        if is_new:
+            self._download_slots.create(slot.key)
+        own = self._download_slots.delay(slot.key)
+        if own is None:
+            return
+        delay, jitter = own
+        if slot.applied is None or is_new:
+            slot.own_delay, slot.own_jitter = delay, jitter
+        elif delay != slot.applied:
+            slot.own_delay = delay
+        floor, is_shared = with_margin(slot.floor), slot.is_shared
+        is_above = not is_shared and slot.own_delay * (1 - slot.own_jitter) >= floor
+        if is_shared and floor > 2 * self.lead:
+            floor -= self.lead
+        slot.applied = slot.own_delay if is_above else max(slot.own_delay, floor)
+        self._download_slots.set_delay(slot.key, slot.applied, slot.own_jitter if is_above else 0.0)
+        if (left := slot.held_for) > 0:
+            self._download_slots.hold(slot.key, left)
+
+    def seconds_to_start(self, slot: Slot) -> float | None:
+        """Seconds until it could start one more request; 0 for now, None until something changes."""
+        if not slot.floor and not slot.at_door and slot.held_until == -inf:
+            return self._download_slots.seconds_to_start(slot.key, slot.handed_out)
+        self.keep_applied(slot)
+        seconds = self._download_slots.seconds_to_start(slot.key, slot.handed_out)
+        return None if seconds is None or slot.at_door else max(seconds, slot.held_for)
+
+    def _forget(self) -> None:
+        """Forget what has nothing to say any more, all at once and so seldom that it costs a new one nothing."""
+        has_many = len(self.delayed) >= self._most_delayed
+        for key, slot in [*self.by_key.items()]:
+            is_dropped = has_many and self._download_slots.delay(key) is None
+            if slot.is_resting and (is_dropped or slot not in self.delayed):
+                del self.by_key[key]
+                self.delayed.pop(slot, None)
+                for site in slot.sites:
+                    site.slots.pop(slot, None)
+        self._forget_sites()
+        self._most = max(_LEAST, 2 * len(self.by_key))
+
+    def _forget_sites(self) -> None:
+        self.sites = {name: site for name, site in self.sites.items() if site.slots or site.is_waited_for}
+        self._most_sites = max(_LEAST, 2 * len(self.sites))
+
+    def __len__(self) -> int:
+        return len(self.by_key)
+
+    def __repr__(self) -> str:
+        longest = max((slot.floor for slot in self.delayed), default=0.0)
+        return f"<Slots {len(self)} delayed={len(self.delayed)} longest={longest:g}>"

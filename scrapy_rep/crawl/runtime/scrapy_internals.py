@@ -7,7 +7,7 @@ depends on them is in `DownloadSlots`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Container, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Coroutine, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -367,8 +367,6 @@ class DownloadSlots:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._replaced: list[Any] = []
-        """Those whose keys name another one by now, while they have requests."""
 
     @cached_property
     def _downloader(self) -> Any:
@@ -391,7 +389,7 @@ class DownloadSlots:
         time until the next check: nothing signals a start.
         """
         if handed_out and key not in self._slots:
-            self.join([key])
+            self.create(key)
         slot = self._slots.get(key)
         if slot is None:
             return 0.0
@@ -437,15 +435,15 @@ class DownloadSlots:
 
     def give_back(self, key: str, result: Callable[[Request], Request]) -> None:
         """End what waits inside the download slot with the *result* for each request, or with what that raises."""
-        for queued in (self.queued(key), *(slot.queue for slot in self._replaced)):
-            while queued:
-                request, over = queued.popleft()
-                try:
-                    outcome = result(request)
-                except Exception as error:  # noqa: BLE001  # a request of the project that cannot be copied, too
-                    over.errback(error)
-                else:
-                    over.callback(outcome)
+        queued = self.queued(key)
+        while queued:
+            request, over = queued.popleft()
+            try:
+                outcome = result(request)
+            except Exception as error:  # noqa: BLE001  # a request of the project that cannot be copied, too
+                over.errback(error)
+            else:
+                over.callback(outcome)
 
     def has(self, request: Request) -> bool:
         """Whether *request* is with the downloader, its middlewares included."""
@@ -470,19 +468,15 @@ class DownloadSlots:
         else:
             slot.randomize_delay = bool(jitter)
 
-    def join(self, keys: Sequence[str]) -> None:
-        """Let all *keys* name one download slot, created if necessary; of several, the first or a busier one."""
-        if not any(key in self._slots for key in keys):
-            create: Any = getattr(self._downloader, "_get_slot", lambda _: None)
-            create(Request("data:,", meta={"download_slot": keys[0]}))
-        slots = [slot for slot in map(self._slots.get, keys) if slot is not None]
-        if slots:
-            slot = max(slots, key=lambda slot: len(slot.queue))
-            slot.lastseen = max(slot.lastseen for slot in slots)
-            replaced = [each for each in slots if each is not slot and each not in self._replaced]
-            if replaced:  # their requests still leave by them, and so does one that is just reaching its own
-                self._replaced = [each for each in self._replaced if each.active] + replaced
-            self._slots.update(dict.fromkeys(keys, slot))
+    def has_delay(self, key: str, delay: float | None) -> bool:
+        """Whether there is such a download slot, and its delay is *delay*."""
+        slot = self._slots.get(key)
+        return slot is not None and slot.delay == delay
+
+    def create(self, key: str) -> None:
+        """Create the download slot."""
+        create: Any = getattr(self._downloader, "_get_slot", lambda _: None)
+        create(Request("data:,", meta={"download_slot": key}))
 
 
 class _Active(set[Request]):

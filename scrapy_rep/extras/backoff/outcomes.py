@@ -12,7 +12,7 @@ from scrapy.utils.misc import load_object
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.crawl.pacing.download_slots import SlotStates
+from scrapy_rep.crawl.pacing.slots import Slots
 from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.crawl.runtime.event_loop import Timer
 from scrapy_rep.crawl.runtime.log import describe
@@ -62,7 +62,7 @@ class Backoffs:
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl, self._events = crawl, crawl.events
-        self._states = crawl.part(SlotStates)
+        self._slots = crawl.part(Slots)
         self._report = BackoffReport(crawl)
         self._told: dict[str, _Told] = {}
         """By site. While there are any, this hears which sites are met."""
@@ -90,7 +90,7 @@ class Backoffs:
             return  # robots.txt has a back-off of its own
         plea, name = self._plea(request, outcome), self._crawl.targets.site(request)
         if plea is not None:
-            self._ask(request, self._states.site(name), began, plea)
+            self._ask(request, self._slots.site(name), began, plea)
         elif isinstance(outcome, Response) and outcome.status not in self._answers.statuses:
             self._recover(name, began)
 
@@ -112,7 +112,7 @@ class Backoffs:
             return
         backoff = backoff or self._add(site)
         if backoff.is_new(began):
-            backoff.ask(plea, self._states.own_delay(site, key), self._accepted(site, key), self._most)
+            backoff.ask(plea, self._slots.own_delay(site, key), self._accepted(site, key), self._most)
             self._report.asked(request, plea, backoff)
             self._events.asked.send(request, plea, backoff)
         elif plea.seconds is not None and plea.seconds > backoff.seconds_left() + _LITTLE:
@@ -120,7 +120,7 @@ class Backoffs:
         else:
             return
         is_shared = self._is_shared(request)
-        self._states.back_off(site, key, is_shared=is_shared)
+        self._slots.back_off(site, key, is_shared=is_shared)
         if is_shared:
             self._events.slowed.send(site.name, backoff.seconds_left(), backoff.delay, backoff.pace)
 
@@ -150,7 +150,7 @@ class Backoffs:
 
     def _recover(self, name: str, began: float) -> None:
         """Take a good answer in: what failed before it was not the site."""
-        failure, site = self._failed.get(name), self._states.sites.get(name)
+        failure, site = self._failed.get(name), self._slots.sites.get(name)
         if failure is not None and began > failure.at:
             self._forget_failure(name, failure)
         backoff = self._of(site) if site is not None else None
@@ -158,11 +158,11 @@ class Backoffs:
             self._keep(site)
 
     def _keep(self, site: Site) -> None:
-        self._states.back_off(site, self._key(site))
+        self._slots.back_off(site, self._key(site))
 
     @staticmethod
     def _key(site: Site) -> str:
-        return site.slot.key if site.slot is not None else site.name
+        return next((slot.key for slot in site.slots), site.name)
 
     def _hear(self) -> None:
         """Hear of good answers only while there is something that they may end: each costs a call."""
@@ -180,9 +180,9 @@ class Backoffs:
         return backoff
 
     def _relax(self, site: Site, backoff: SiteBackoff) -> None:
-        if self._states.sites.get(site.name) is not site:
+        if self._slots.sites.get(site.name) is not site:
             self._forget(site, backoff)
-        elif backoff.relax(self._states.own_delay(site, self._key(site))):
+        elif backoff.relax(self._slots.own_delay(site, self._key(site))):
             self._keep(site)
             self._timer.call_after(QUIET, partial(self._relax, site, backoff))
         else:
@@ -197,7 +197,7 @@ class Backoffs:
 
     def _accepted(self, site: Site, key: str) -> int:
         """How many requests of the download slot of *site* were answered well in the last `SPAN` seconds."""
-        since, keys = clock.monotonic() - SPAN, site.slot.keys if site.slot is not None else [key]
+        since, keys = clock.monotonic() - SPAN, {key, *(slot.key for slot in site.slots)}
         return sum(came > since and slot in keys for came, slot in self._answers.recent)
 
     def _is_shared(self, request: Request) -> bool:
@@ -213,7 +213,7 @@ class Backoffs:
         if not self._told:
             self._events.met.subscribe(self._met)
         self._told[name] = _Told(clock.monotonic(), seconds, delay, pace)
-        if name in self._states.sites or name in self._states.by_key:
+        if name in self._slots.sites or name in self._slots.by_key:
             self._met(name)
         self._events.delayed.send()
 
@@ -226,7 +226,7 @@ class Backoffs:
             self._events.met.unsubscribe(self._met)
         seconds = told.seconds - (clock.monotonic() - told.at)
         if seconds > 0:
-            site = self._states.site(name)
+            site = self._slots.site(name)
             backoff = self._of(site) or self._add(site)
             backoff.adopt(seconds, told.delay, told.pace)
             site.is_shared = True
@@ -236,7 +236,7 @@ class Backoffs:
     def held_for(self, name: str) -> float:
         """Seconds for which a back-off lets nothing start on the site *name*; another process may know of it."""
         self._met(name)
-        site = self._states.sites.get(name)
+        site = self._slots.sites.get(name)
         return site.held_for if site is not None else 0.0
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.crawl.pacing.door import Door
-from scrapy_rep.crawl.pacing.download_slots import SlotStates
+from scrapy_rep.crawl.pacing.slots import Slots
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.stores import FOR_COMMANDS, named_store, require
 from scrapy_rep.crawl.robots.stores.sqlite import SqliteStore
@@ -78,7 +78,7 @@ class Sharing:
         if self._limiter is None:
             return
         permits = Permits(self._crawl, self._limiter)
-        self._crawl.part(SlotStates).lead = LEAD / 1e6
+        self._crawl.part(Slots).lead = LEAD / 1e6
         self._events.granting.subscribe(permits.acquire)
         self._events.started.subscribe(permits.use)
         self._events.restarted.subscribe(permits.restart_delay)

@@ -331,7 +331,7 @@ def test_a_job_goes_on_in_its_order_from_another_folder(tmp_path: Path) -> None:
     kill(queue._crawler)
     (tmp_path / "first").rename(tmp_path / "second")
     queue = queue_in(tmp_path / "second")
-    assert list(queue._slots) == ["a b/c \n ü"]
+    assert list(queue._slots.by_key) == ["a b/c \n ü"]
     assert popped(queue) == [4, 3, 2, 0, 1, 6, 5]
     queue.close()
     assert [*(tmp_path / "second").iterdir()] == []

@@ -53,8 +53,9 @@ class Waiting:
         self.state = origins.at(self.url)
         self.is_gone = is_gone
         self.admitted = 0
+        self.owner = self
 
-    def peek(self) -> Request | None:
+    def peek_in(self, _: Waiting) -> Request | None:
         return None if self.is_gone else Request(self.url)
 
     def admit(self) -> None:

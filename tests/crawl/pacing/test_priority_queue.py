@@ -283,7 +283,6 @@ def test_what_is_gone_is_forgotten_all_but_a_few(bench: Bench, hosts: int) -> No
         bench.push(f"h{number}/1")
         bench.end(bench.pop() or "")
     assert len(bench.queue._slots) <= 64
-    assert len(bench.queue._tracker.states) <= 128
 
 
 def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_that_name_alone(
@@ -295,9 +294,9 @@ def test_an_alarm_of_a_download_slot_that_was_forgotten_leaves_the_next_one_of_t
     bench.end(bench.pop() or "")  # while it was on its way, the timer was set to look again
     bench.end(bench.pop() or "")
     bench.push("a/3")
-    state = bench.queue._slots["a.example"].state
+    slot = bench.queue._slots.by_key["a.example"]
     clock.advance(1)
-    assert bench.queue._tracker.states.of("a.example") is state
+    assert bench.queue._slots.of("a.example") is slot
 
 
 def test_two_queues_of_a_crawl_share_the_room_of_a_download_slot(clock: Simulation, tmp_path: Path) -> None:
@@ -314,7 +313,7 @@ def test_two_queues_of_a_crawl_share_the_room_of_a_download_slot(clock: Simulati
 def test_a_stale_download_slot_of_a_redirect_is_removed_and_one_of_the_user_stays(bench: Bench) -> None:
     bench.queue.push(request("b/1", meta={"download_slot": "a.example", "redirect_urls": ["http://a.example/"]}))
     bench.queue.push(request("b/2", meta={"download_slot": "chosen", "redirect_urls": ["http://a.example/"]}))
-    assert sorted(bench.queue._slots) == ["b.example", "chosen"]
+    assert sorted(bench.queue._slots.by_key) == ["b.example", "chosen"]
 
 
 def test_the_same_order_as_scrapys_queue_where_nothing_waits(clock: Simulation) -> None:
@@ -431,37 +430,14 @@ async def test_while_a_request_waits_at_the_door_its_site_hands_out_no_other(
     bench = Bench(clock, {"ROBOTSTXT_OBEY": True, **NO_JITTER})
     extension: Any = bench.crawler.get_extension(RepExtension)
     monkeypatch.setattr(extension.judge, "state_to_ask", lambda _: None)
-    states = bench.queue._tracker.states
-    states.require("a.example", SOURCE, 10.0)
-    site = states.sites["a.example"]
+    slots = bench.queue._slots
+    slots.require("a.example", SOURCE, 10.0)
+    site = slots.sites["a.example"]
     bench.push("a/1", "a/2")
     bench.start(bench.pop() or "")
     await site.enter(first=False)
     clock.advance(10.5)
     assert bench.pop() is None
     site.leave()
-    states.changed(site.slot)
+    slots.changed(site)
     assert bench.pop() is not None
-
-
-def test_download_slots_that_fetch_from_one_site_become_one_with_all_their_requests(
-    clock: Simulation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench = Bench(clock, {"ROBOTSTXT_OBEY": True, **NO_JITTER})
-    extension: Any = bench.crawler.get_extension(RepExtension)
-    monkeypatch.setattr(extension.judge, "state_to_ask", lambda _: None)
-    bench.push("a/1", "a/2", meta={"download_slot": "z"})
-    bench.push("a/3", meta={"download_slot": "b"})
-    bench.start(bench.pop() or "")
-    slots = bench.queue._tracker.states
-    for key in ("z", "b"):
-        slots.require(key, SOURCE, 10.0)
-    one = slots.by_key.get("z")
-    assert one is slots.by_key.get("b")
-    assert (one.key, one.keys, one.size, len(one.handed_out)) == ("b", ["b", "z"], 2, 1)
-    assert bench.pop() is None
-    bench.end("a/2")
-    assert not one.handed_out
-    clock.advance(10.5)
-    assert bench.pop() in {"a/1", "a/3"}
-    assert bench.pop() is None

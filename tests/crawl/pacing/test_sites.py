@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from scrapy_rep.crawl.pacing.slots import Site, SlotState, with_margin
+from scrapy_rep.crawl.pacing.slots import Site, Slot, with_margin
 from scrapy_rep.extras.backoff.site_backoff import SiteBackoff
 from scrapy_rep.protocol import Origin
 from tests.support.in_process import in_the_loop, settle
@@ -94,7 +94,8 @@ async def test_a_request_that_is_cancelled_when_its_turn_has_come_passes_it_on(s
 @in_the_loop
 async def test_its_download_slot_knows_that_one_waits_at_the_door(site: Site) -> None:
     site.require(HTTP, 2.0)
-    site.slot = slot = SlotState("a.example")
+    slot = Slot("a.example")
+    site.slots[slot] = None
     await site.enter(first=False)
     assert slot.at_door == {site}
     site.leave()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy_rep.crawl.pacing.slots import Turns
+from scrapy_rep.crawl.pacing.origin_queue import Turns
 
 
 def test_the_lowest_rank_comes_first() -> None:
