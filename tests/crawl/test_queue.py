@@ -114,7 +114,7 @@ def test_hundreds_of_forbidden_urls_take_no_hundreds_of_delays() -> None:
 def test_a_crawl_delay_that_is_longer_than_robots_txt_counts_does_not_keep_every_page_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("scrapy_rep.crawl.pacing.slot_tracker._GRACE", 0.25)
+    monkeypatch.setattr("scrapy_rep.crawl.pacing.priority_queue._GRACE", 0.25)
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.3\n"))
         settings = {"REP_MIN_TTL": 0.1, "REP_MAX_TTL": 0.1, "CLOSESPIDER_TIMEOUT": 30}

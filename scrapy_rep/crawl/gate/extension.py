@@ -15,7 +15,7 @@ from scrapy import Request, signals
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.account import Account
 from scrapy_rep.crawl.gate.losses import Losses
-from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
+from scrapy_rep.crawl.pacing.priority_queue import SlotTracker
 from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import SLOT, drop_stale_slot, is_exempt
 from scrapy_rep.crawl.policy.policy import Decision, Mode, Policy

@@ -68,7 +68,7 @@ class CrawlDelay:
         self._targets = crawl.targets
         self._limits = DelayLimits.of(settings, crawler.settings)
         self.slots = crawl.part(Slots)
-        self.slots.keeper = self
+        self.slots.kept = self._kept
         self._door = crawl.part(Door)
         self.forecast = CrawlForecast(crawl, self.slots)
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
@@ -161,7 +161,7 @@ class CrawlDelay:
         if delay:
             self.report.obeyed(origin, delay)
 
-    def kept(self, slot: Slot) -> None:
+    def _kept(self, slot: Slot) -> None:
         """Let requests that are in the download slot *slot* already wait as those that come later."""
         self._connect()
         for request, _ in self._download_slots.queued(slot.key) if slot.floor else ():

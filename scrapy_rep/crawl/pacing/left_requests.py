@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
+from scrapy_rep.crawl.pacing.priority_queue import SlotTracker
 from scrapy_rep.crawl.pacing.slots import Slots
 from scrapy_rep.protocol.display import duration, number_of
 

@@ -19,12 +19,11 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.crawl.pacing.slots import Slot
     from scrapy_rep.crawl.robots.origins import OriginState
 
 T = TypeVar("T")
@@ -68,43 +67,33 @@ HEAD: Final = -1
 _SUFFIXES: Final = {HEAD: "h", False: "", True: "s"}
 
 
-class Turns(Generic[T]):
-    """Items by rank, the lowest first; those of equal rank take turns."""
+class Turns(dict[T, tuple[Any, int, T]]):
+    """Items by rank, the lowest first; those of equal rank take turns. Remove one by ``pop(item, None)``."""
 
     def __init__(self) -> None:
-        self._entries: dict[T, tuple[Any, int, T]] = {}
+        super().__init__()
         self._heap: list[tuple[Any, int, T]] = []  # outdated entries stay, and are skipped
 
     def add(self, item: T, rank: Any) -> bool:
         """Add *item* after the others of *rank*; return whether it is new. At the same rank it keeps its turn."""
-        before = self._entries.get(item)
+        before = self.get(item)
         if before is None or before[0] != rank:
-            entry = self._entries[item] = rank, next(_numbers), item
-            if len(self._heap) > _MANY_OUTDATED * (len(self._entries) + 1):
-                self._heap = sorted(self._entries.values())
+            entry = self[item] = rank, next(_numbers), item
+            if len(self._heap) > _MANY_OUTDATED * (len(self) + 1):
+                self._heap = sorted(self.values())
             else:
                 heappush(self._heap, entry)
         return before is None
-
-    def discard(self, item: T) -> None:
-        """Remove *item*, if it is here."""
-        self._entries.pop(item, None)
 
     def first(self) -> T | None:
         """The item whose turn it is."""
         heap = self._heap
         while heap:
             entry = heap[0]
-            if self._entries.get(entry[2]) is entry:
+            if self.get(entry[2]) is entry:
                 return entry[2]
             heappop(heap)
         return None
-
-    def __contains__(self, item: object) -> bool:
-        return item in self._entries
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
     def __repr__(self) -> str:
         return f"<Turns {len(self)}>"
@@ -201,7 +190,7 @@ class OriginQueue:
         self._head: tuple[Rank, Request] | None = None
         """The first request, once it has been read."""
         self.owner = owner
-        self.slot: Slot = slot
+        self.slot = slot
         self.state = state
         self.size = 0
         self.is_admitted = False

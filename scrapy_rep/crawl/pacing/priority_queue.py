@@ -1,9 +1,18 @@
 """The queue of hosts: a scheduler queue that hands out a request only when that could start at once.
 
-It replaces Scrapy's ``DownloaderAwarePriorityQueue``. Requests are grouped by download slot and origin when
-they are pushed. A download slot is ready when it has room, its delay has passed, and one of its requests has
-its robots.txt cached. `push`, `pop` and `len` cost the same with ten hosts and with a hundred thousand. No
-request waits inside the downloader, where it would count towards ``CONCURRENT_REQUESTS``.
+It replaces Scrapy's ``DownloaderAwarePriorityQueue``. Requests are grouped by download slot and origin when they
+are pushed. None waits inside the downloader, where it would count towards ``CONCURRENT_REQUESTS``.
+
+A download slot with queued requests is in one of three states, and `SlotTracker.update` moves it between them:
+
+* ready: it could start a request now, and the queue may hand one out;
+* waiting for a time: its delay has not passed, and a timer updates it then;
+* waiting for an event: it is full, or none of its requests has its robots.txt in memory. The end of a request, or
+  of a fetch, updates it.
+
+The obvious other way looks at every download slot when a request is asked for; with ten thousand hosts that takes
+8 ms. Here `push`, `pop` and ``len`` cost the same with ten hosts and with a hundred thousand: only what changes is
+looked at. One tracker serves all queues of a crawl, in memory and on disk.
 """
 
 from __future__ import annotations
@@ -15,14 +24,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy import signals
 from scrapy.utils.misc import build_from_crawler
 
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.pacing.disk_queue import Journal, RecoverableLifoDiskQueue
 from scrapy_rep.crawl.pacing.origin_queue import HEAD, OpenQueues, OriginQueue, Rank, Turns, UnreadableError
-from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
+from scrapy_rep.crawl.pacing.prefetch import Prefetcher
+from scrapy_rep.crawl.pacing.slots import Slots
+from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import META_KEY, SLOT, choose_slot, is_stamp
 from scrapy_rep.crawl.robots.origins import OriginState
 from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.crawl.runtime.event_loop import Timer
 from scrapy_rep.crawl.runtime.scrapy_internals import folder_of_download_slot
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Origin
@@ -77,6 +92,7 @@ class RepPriorityQueue:
         """The download slots that could start one of its requests now."""
         self._tracker = Crawl.of(crawler).part(SlotTracker)
         self._tracker.queues.append(self)
+        self._tracker.slots.has_queue = True
         self._slots = self._tracker.slots
         self._met = Crawl.of(crawler).events.met
         self._journal = self._find_journal(startprios) if key else None
@@ -117,7 +133,7 @@ class RepPriorityQueue:
         if requests is None:
             requests = self._add(slot, state, self._folder(slot.key, state.origin if state is not None else None))
         is_first = not requests.size
-        if is_first and state is not None and self._met:
+        if is_first and state is not None and self._met.subscribers:
             self._met.send(state.origin.host)
         is_start = self._start_queue_class is not None and request.meta.get("is_start_request", False)
         rank = Rank(-request.priority, bool(is_start))
@@ -141,7 +157,7 @@ class RepPriorityQueue:
     def remove(self, requests: OriginQueue) -> None:
         """Remove an origin that has no requests left; the last one stays until the download slot is forgotten."""
         slot = requests.slot
-        slot.turns[self].discard(requests)
+        slot.turns[self].pop(requests, None)
         if self in slot.unsorted or len(slot.origins) > 1:
             if slot.origins.get((self, requests.state)) is requests:
                 del slot.origins[self, requests.state]
@@ -182,21 +198,24 @@ class RepPriorityQueue:
 
         None although there was one: it waits again, as its robots.txt has expired, or it cannot be read.
         """
-        turns, request = slot.turns[self], None
+        turns, tracker, request = slot.turns[self], self._tracker, None
         requests = turns.first()
         if requests is None:
             return None
-        if self._tracker.needs_robots(requests):
-            self._tracker.settle(requests)
+        state = requests.state
+        if state is not None and not state.is_known and tracker.needs_robots(requests):
+            tracker.settle(requests)
             return None
-        turns.discard(requests)
+        del turns[requests]
         requests.is_admitted = False
         try:
             request = requests.pop()
         except UnreadableError as error:
             self._lose(slot, error)
         else:
-            self._count(slot, -1)
+            self.size -= 1
+            slot.size -= 1
+            tracker.waiting -= 1
         finally:
             if requests.size:
                 turns.add(requests, requests.rank)  # behind the others of the same rank
@@ -362,6 +381,198 @@ class RepPriorityQueue:
     def __repr__(self) -> str:
         counts = f"size={self.size} ready={len(self.ready)}"
         return f"<RepPriorityQueue {self._path or 'in memory'} {counts}>"
+
+
+_MIN_READY: Final = 32
+"""Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""
+
+_GRACE: Final = 1.0
+"""Seconds for which an origin may hand out requests after a fetch of robots.txt, although none is cached.
+
+The fetch may have failed in a way that the gate reports for each request, or the robots.txt may not be cacheable.
+"""
+
+
+class SlotTracker:
+    """The download slots of one crawl, and the requests that wait for them."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self.timer = Timer()
+        self._events = crawl.events
+        self.judge = crawl.find(Judge)
+        self.crawl_delay = crawl.crawler.get_extension(CrawlDelay)
+        self.download_slots = crawl.download_slots
+        self.targets = crawl.targets
+        self._engine = crawl.engine
+        self._max_waiting = crawl.settings.max_waiting
+        self._enough_ready = max(_MIN_READY, 2 * crawl.crawler.settings.getint("CONCURRENT_REQUESTS"))
+        self.prefetcher = None
+        if self.judge is not None:
+            self.prefetcher = Prefetcher(crawl, self.judge, self.timer, self._has_enough_ready, self.admit)
+        self.queues: list[RepPriorityQueue] = []  # in memory, on disk
+        self.waiting = 0
+        """The number of requests in all queues."""
+        self._handed_out: dict[Request, Slot] = {}
+        self.last: Request | None = None
+        """The request that was handed out last, until `check_last` has looked at it."""
+        self.slots = crawl.part(Slots)
+        self.slots.update = self.update
+        self._waits = self.slots.waits
+        if self.crawl_delay is not None:
+            self.crawl_delay.forecast.watch(self.timer)
+        crawl.events.ended.subscribe(self._request_ended)
+        crawl.downloader.tell_ends()
+        self._is_downloader_full = crawl.downloader.set_backout(self._needs_backout)
+        self._signals = crawl.crawler.signals
+        self._sees_departures = self._serves_another = False
+        crawl.crawler.signals.connect(self.timer.stop, signal=signals.spider_closed)
+
+    def can_start(self, request: Request) -> bool:
+        """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
+        self._serves_another = True
+        if SLOT in request.meta or not self.targets.is_plain:
+            choose_slot(request, self.download_slots, self.targets)
+        state = self.judge.state_to_ask(request) if self.judge is not None else None
+        if (state is not None and self.judge is not None) and not (
+            state.is_known or self.judge.registry.refusal(state, request)
+        ):
+            if state.flight is None and self.prefetcher is not None:
+                self.prefetcher.ask(request)
+            return False
+        if state is not None and self.crawl_delay is not None:
+            self.crawl_delay.prepare_known(request)
+        seconds = self.slots.seconds_to_start(self.slots.of(self.download_slots.key(request)))
+        if seconds:
+            self.timer.call_after(seconds, self._engine.wake)
+        return seconds == 0
+
+    # The requests of origins: which may go, and what the others wait for.
+
+    def admit(self, requests: OriginQueue) -> None:
+        """Let *requests* stop waiting: robots.txt has been fetched."""
+        requests.admitted_at, requests.is_admitted = clock.monotonic(), True
+        self.settle(requests)
+
+    def settle(self, requests: OriginQueue, request: Request | None = None) -> None:
+        """Let *requests* go or wait, whichever applies now; *request* is one of them, which saves reading one."""
+        state, slot, queue = requests.state, requests.slot, requests.owner
+        turns = slot.turns[queue]
+        if state is not None:
+            if not state.is_known and self.prefetcher is not None and self.needs_robots(requests):
+                turns.pop(requests, None)
+                self.prefetcher.add(requests)
+                return
+            robots, delays = state.robots, self.crawl_delay
+            if robots is not None and delays is not None and (robots.may_request_delays or self.slots.delayed):
+                request = request or queue.peek_in(requests)
+                if request is None:
+                    queue.remove(requests)
+                    return
+                delays.prepare_known(request)
+        turns.add(requests, requests.rank)
+        if slot not in queue.ready:
+            self.update(slot)
+
+    def needs_robots(self, requests: OriginQueue) -> bool:
+        """Whether *requests*, of an origin whose robots.txt is not known, wait until that has been fetched."""
+        is_over = requests.is_admitted or clock.monotonic() < requests.admitted_at + _GRACE
+        return self.judge is not None and not is_over
+
+    # Download slots: which could start a request.
+
+    def update(self, slot: Slot) -> None:
+        """Find out what a download slot waits for now.
+
+        One that becomes ready wakes the engine, which otherwise asks its scheduler only when a request ends.
+        """
+        if not slot.size and self._serves_another:  # a request of another scheduler may wait for it
+            self._engine.wake()
+            return
+        seconds = None
+        if slot.size and any(slot.turns.values()):
+            seconds = self.slots.seconds_to_start(slot)
+            if seconds != 0 and not self._sees_departures:
+                self._see_departures()
+                seconds = self.slots.seconds_to_start(slot)
+        for queue, turns in slot.turns.items():
+            if seconds != 0 or not turns:
+                queue.ready.pop(slot, None)
+            elif queue.ready.add(slot, len(slot.handed_out)):
+                self._engine.wake()
+        if seconds:
+            self._waits.begin(slot, self)
+            self._update_after(slot, seconds)
+        elif self._waits.now:
+            self._waits.end(slot, self)
+
+    def _update_after(self, slot: Slot, seconds: float) -> None:
+        now = clock.monotonic()
+        if slot.update_at is not None and now < slot.update_at <= now + seconds:
+            return
+        due = slot.update_at = now + seconds
+        self.timer.call_after(seconds, lambda: self._update_at(slot, due))
+
+    def _update_at(self, slot: Slot, due: float) -> None:
+        if slot.update_at == due:  # else an earlier update replaced this one
+            slot.update_at = None
+            self.update(slot)
+
+    def check_last(self) -> None:
+        """Treat the request that was handed out last as ended if it never reached the downloader.
+
+        To be called before the next request is taken. The engine passes each request to the downloader before it
+        asks for the next one, but a scheduler of the project may have dropped it, and nothing signals that.
+        """
+        last, self.last = self.last, None
+        if last is not None and last in self._handed_out and not self.download_slots.has(last):
+            self._request_ended(last)
+
+    def hand_out(self, request: Request, slot: Slot) -> None:
+        """Count *request*, which goes to the downloader, in its download slot.
+
+        One that robots.txt forbids does not count: the gate drops it, so it neither starts nor uses the delay.
+        """
+        if slot.floor and self.judge is not None and self.judge.forbids(request):
+            return
+        self.last = request
+        self._handed_out[request] = slot
+        slot.handed_out.add(request)
+        self.update(slot)
+
+    def _see_departures(self) -> None:
+        """Listen to requests that leave their download slot, once one of them can start no more: each costs it."""
+        self._sees_departures = True
+        self._signals.connect(self._left_slot, signal=signals.request_left_downloader)
+        for slot in {*self._handed_out.values()}:
+            slot.handed_out -= {each for each in slot.handed_out if self.download_slots.has_left(each)}
+
+    def _left_slot(self, request: Request) -> None:
+        """A response has left its download slot, and middlewares may hold it for long."""
+        slot = self._handed_out.get(request)
+        if slot is not None:
+            slot.handed_out.discard(request)
+            if slot.size:
+                self.update(slot)
+
+    def _request_ended(self, request: Request) -> None:
+        """A request has left the downloader; requests of pipelines and for robots.txt come from no queue."""
+        slot = self._handed_out.pop(request, None) or self.slots.by_key.get(self.download_slots.key(request))
+        if slot is not None:
+            slot.handed_out.discard(request)
+            if slot.size or self.slots.delayed:
+                self.update(slot)
+
+    def _has_enough_ready(self) -> bool:
+        return sum(len(queue.ready) for queue in self.queues) >= self._enough_ready
+
+    def _needs_backout(self) -> bool:
+        """Whether the engine takes no request, or a lazy ``start()`` waits: ``REP_MAX_WAITING`` are queued."""
+        if self._is_downloader_full():
+            return True
+        return self.waiting >= self._max_waiting and not any(queue.ready for queue in self.queues)
+
+    def __repr__(self) -> str:
+        return f"<SlotTracker {self.slots!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"
 
 
 def _checked(line: Any) -> tuple[str, str | None, list[int]]:

@@ -11,8 +11,8 @@ start, and processes share it by the name of the site. `Site.start_in` is the on
 Requests that reach the door too early take turns. Only the first of them has a timer.
 
 A `Slot` is what a crawl knows of a download slot: the sites that are requested through it, and the requests that
-wait for it. Scrapy's own ``Slot`` takes no attributes, and is dropped after an idle minute. Requests are grouped by
-origin: if two origins share a download slot (http and https, or two ports), a robots.txt that hangs at one of
+wait for it. Scrapy's own ``Slot`` takes no attributes, and is dropped after an idle minute. Requests are grouped
+by origin: if two origins share a download slot (http and https, or two ports), a robots.txt that hangs at one of
 them does not hold up the other. A download slot may start a request when all of its sites may.
 
 Two download slots may fetch from one site. Each keeps the delay of the site, and the door keeps them apart.
@@ -21,7 +21,7 @@ Two download slots may fetch from one site. Each keeps the delay of the site, an
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,9 +36,7 @@ from scrapy_rep.protocol import Origin
 if TYPE_CHECKING:
     from scrapy import Request
 
-    from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
     from scrapy_rep.crawl.pacing.origin_queue import OriginQueue
-    from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
     from scrapy_rep.crawl.robots.origins import OriginState
     from scrapy_rep.crawl.runtime.crawl import Crawl
 
@@ -314,21 +312,18 @@ class Slots:
         self.lead = 0.0
         """Seconds that a request may come to the door early if processes share its site: to ask for its turn."""
         self.waits = Waits()
-        self.tracker: SlotTracker | None = None
-        """Updates a download slot that may start earlier or later. It sets this itself."""
-        self.keeper: CrawlDelay | None = None
-        """Hears of download slots whose floor was set. It sets this itself."""
+        self.has_queue = False
+        """Whether requests wait for them in the queue of hosts, which sets this."""
+        self.update: Callable[[Slot], None] = lambda _: None
+        """Looks again at a download slot that may start earlier or later. The queue of hosts sets it."""
+        self.kept: Callable[[Slot], None] = lambda _: None
+        """Hears of a download slot whose floor was set. `CrawlDelay` sets it."""
         self._download_slots = crawl.download_slots
         self._most_delayed = crawl.settings.memory_entries
         """Beyond so many, those that Scrapy has dropped are forgotten: their delay is required again."""
         self._most = self._most_sites = _LEAST
         self.by_key: dict[str, Slot] = {}
         self.sites: dict[str, Site] = {}
-
-    @property
-    def has_queue(self) -> bool:
-        """Whether requests wait for them in the queue of hosts."""
-        return self.tracker is not None and bool(self.tracker.queues)
 
     def of(self, key: str) -> Slot:
         """The download slot *key*, created if necessary."""
@@ -355,9 +350,8 @@ class Slots:
 
     def changed(self, site: Site) -> None:
         """Look again at the download slots of *site*: they may start earlier or later."""
-        if self.tracker is not None:
-            for slot in [*site.slots]:
-                self.tracker.update(slot)
+        for slot in [*site.slots]:
+            self.update(slot)
 
     def require(self, key: str, source: DelaySource, seconds: float, *, is_shared: bool = False) -> bool:
         """Require *seconds* between two requests to the site of *source*, which uses download slot *key*.
@@ -379,9 +373,8 @@ class Slots:
         site.is_shared = site.is_shared or is_shared
         before = [*site.slots]
         self._keep(key, site)
-        if self.tracker is not None:
-            for slot in {*before, *site.slots}:
-                self.tracker.update(slot)
+        for slot in dict.fromkeys([*before, *site.slots]):
+            self.update(slot)
 
     def place(self, key: str, name: str) -> Slot | None:
         """The download slot *key*, through which a request for the site *name* goes; None if it has no delay."""
@@ -404,8 +397,7 @@ class Slots:
             if not slot.floor:
                 self.delayed.pop(slot, None)
                 slot.applied = None
-            if self.keeper is not None:
-                self.keeper.kept(slot)
+            self.kept(slot)
             is_new = is_new or (slot.key == key and slot.floor > 0 and not was_delayed)
         if not site.floor:
             site.slots.clear()

@@ -163,7 +163,7 @@ class Origins:
     def current(self, state: OriginState) -> Robots | None:
         """The robots.txt of *state* if it applies now; that origin is then the most recently used one."""
         robots = state.robots
-        if robots is None or not robots.is_current(clock.time()):
+        if robots is None or not robots.not_before <= clock.time() < robots.until:
             return None
         self._kept.move_to_end(state)
         return robots

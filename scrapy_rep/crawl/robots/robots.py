@@ -46,7 +46,7 @@ class Robots:
     """The proxy that refused to fetch it, as `proxy_of` names it: this is for requests through that one alone."""
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
-    _not_before: float = field(init=False, repr=False)
+    not_before: float = field(init=False, repr=False)
     _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
     stamps: dict[Any, dict[str, Any]] = field(init=False, repr=False, default_factory=dict)
     """What `policy.stamp` has written by this robots.txt, to be copied."""
@@ -54,11 +54,11 @@ class Robots:
     def __post_init__(self) -> None:
         has_key = b"delay" in self.entry.body.lower()  # as every spelling of Crawl-delay that the parser reads
         self.may_request_delays = has_key or not isinstance(self.parser, RepRobotParser)
-        self._not_before = self.entry.dated_at - CLOCK_SKEW
+        self.not_before = self.entry.dated_at - CLOCK_SKEW
 
     def is_current(self, now: float) -> bool:
         """Whether this applies at *now* (POSIX seconds); False also if the clock was put back since then."""
-        return self._not_before <= now < self.until
+        return self.not_before <= now < self.until
 
     @property
     def connection_error(self) -> Exception | None:

@@ -32,51 +32,52 @@ if TYPE_CHECKING:
 class Event:
     """One moment of a crawl; see the attributes of `Events` for what is sent and what is true then."""
 
-    __slots__ = ("_subscribers",)
+    __slots__ = ("subscribers",)
 
     def __init__(self) -> None:
-        self._subscribers: tuple[Subscriber, ...] = ()  # replaced whole: a subscriber may leave while it is sent
+        self.subscribers: tuple[Subscriber, ...] = ()
+        """Replaced whole, because a subscriber may leave while the event is sent. Hot paths look at it first."""
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """Call *subscriber* whenever this happens."""
-        self._subscribers = (*self._subscribers, subscriber)
+        self.subscribers = (*self.subscribers, subscriber)
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
         """Call *subscriber* no more, if it is here."""
-        self._subscribers = tuple(each for each in self._subscribers if each != subscriber)
+        self.subscribers = tuple(each for each in self.subscribers if each != subscriber)
 
     def send(self, *what: Any) -> None:
-        for subscriber in self._subscribers:
+        for subscriber in self.subscribers:
             subscriber(*what)
 
     async def send_async(self, *what: Any) -> None:
-        for subscriber in self._subscribers:
+        for subscriber in self.subscribers:
             await subscriber(*what)
 
     def change(self, value: Any, *what: Any) -> Any:
-        for subscriber in self._subscribers:
+        for subscriber in self.subscribers:
             value = subscriber(value, *what)
         return value
 
     def ask(self, *what: Any) -> Any:
-        for subscriber in self._subscribers:
+        for subscriber in self.subscribers:
             answer = subscriber(*what)
             if answer is not None:
                 return answer
         return None
 
     async def ask_async(self, *what: Any) -> Any:
-        for subscriber in self._subscribers:
+        for subscriber in self.subscribers:
             answer = await subscriber(*what)
             if answer is not None:
                 return answer
         return None
 
     def __bool__(self) -> bool:
-        return bool(self._subscribers)
+        return bool(self.subscribers)
 
     def __repr__(self) -> str:
-        return f"<Event {len(self._subscribers)} subscribers>"
+        return f"<Event {len(self.subscribers)} subscribers>"
 
 
 _event: Final = partial(field, default_factory=Event)

@@ -100,8 +100,9 @@ class Engine:
 
         Not before the spider is open: the engine would find parts of itself missing, and asks then anyway.
         """
-        next_call = getattr(getattr(self._crawler.engine, "_slot", None), "nextcall", None)
-        if next_call is not None and self.is_running:
+        engine = self._crawler.engine
+        next_call = getattr(getattr(engine, "_slot", None), "nextcall", None)
+        if next_call is not None and engine.running:
             next_call.schedule()
 
     @property

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.pacing.slot_tracker import SlotTracker
+from scrapy_rep.crawl.pacing.priority_queue import SlotTracker
 from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.policy import forbidden_for
 from scrapy_rep.crawl.robots.registry import Registry
