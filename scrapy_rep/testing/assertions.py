@@ -22,11 +22,16 @@ from scrapy.settings import BaseSettings, Settings
 
 from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.policy.meta import BLANK, stamp_of
+from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.tools.answers import decision_text
-from scrapy_rep.tools.commands.crawl_policy import Judgment
+from scrapy_rep.tools.commands.crawl_policy import Judgment, SettingsJudge
+from scrapy_rep.tools.commands.crawl_runner import run_in_crawl
 
 if TYPE_CHECKING:
     Subject = Crawler | BaseSettings | Mapping[str, Any]
+
+_NO_WAITING: Final = {"REP_RETRY_TIMES": 0, "REP_UNREACHABLE_WAIT": 0.0, "REP_STORE": "memory"}
+"""A test wants an answer, of the site as it is now; the project's other settings decide which."""
 
 _PATIENCE: Final = 60.0  # seconds until the crawl for settings is given up
 _END_OF_LOG: Final = 2_000  # characters
@@ -96,7 +101,7 @@ def _by_settings(settings: BaseSettings, urls: Sequence[str]) -> list[Judgment]:
         answers = Path(folder, "answers.json")
         try:
             process = subprocess.run(  # noqa: S603  # our own module
-                [sys.executable, "-m", "scrapy_rep.testing.judge", str(answers)],
+                [sys.executable, "-m", "scrapy_rep.testing.assertions", str(answers)],
                 input=_job(settings, urls),
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 capture_output=True,
@@ -122,3 +127,37 @@ def _job(settings: BaseSettings, urls: Sequence[str]) -> bytes:
 
 def _end(log: bytes | None) -> str:
     return ":\n" + (log or b"").decode("utf-8", "backslashreplace")[-_END_OF_LOG:]
+
+
+# The process of that crawl: ``python -m scrapy_rep.testing.assertions ANSWERS``.
+
+
+def judge(settings: BaseSettings, urls: Sequence[str]) -> list[dict[str, Any]]:
+    """The judgments of a crawl on *urls*, as the fields of a `Judgment`. Raises what `run_in_crawl` does."""
+    found: list[dict[str, Any]] = []
+
+    async def work(crawler: Crawler) -> None:
+        judge = SettingsJudge(crawler)
+        for url in urls:
+            found.append((await judge.judge(url))._asdict())  # noqa: PERF401  # each awaits
+
+    chosen = settings.copy()
+    chosen.setdict({"LOG_LEVEL": "WARNING", **_NO_WAITING}, priority="cmdline")
+    if chosen.getpriority("ROBOTSTXT_PARSER"):  # else the add-on chooses
+        chosen.set("ROBOTSTXT_PARSER", chosen["ROBOTSTXT_PARSER"], priority="cmdline")
+    run_in_crawl(chosen, work)
+    return found
+
+
+def main() -> None:
+    """Judge by the settings and URLs that are pickled in standard input; write the answers to the file ANSWERS."""
+    settings, urls = pickle.load(sys.stdin.buffer)  # noqa: S301  # the process of the tests has written it
+    try:
+        answers = judge(settings, urls)
+    except InvalidSettingError as error:
+        sys.exit(str(error))
+    Path(sys.argv[1]).write_text(json.dumps(answers), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

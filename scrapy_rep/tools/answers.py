@@ -213,6 +213,20 @@ def page_facts(said: PageDirectives) -> dict[str, Any]:
     }
 
 
+# Lists in sentences.
+
+
+def some(names: Sequence[str], number: int, noun: str = "") -> list[str]:
+    """*names*; of more than *number* of them the first ones, and how many more there are."""
+    more = len(names) - number
+    return [*names] if more <= 1 else [*names[:number], f"{more:,} more{f' {noun}s' if noun else ''}"]
+
+
+def listed(names: Sequence[str]) -> str:
+    """*names* with an "and" before the last."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def most(things: Sequence[T]) -> Sequence[T]:
     """The first `MOST` of *things*."""
     return things[:MOST]

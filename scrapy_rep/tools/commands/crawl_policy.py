@@ -182,7 +182,8 @@ class CrawlPolicy:
         if not reserved:
             return
         uses, decision = ", ".join(reserved), self._on_reserved(url)
-        refusal = first_refusal(said.by_robots_txt, self.purposes)
+        by_robots_txt = (one for one in said.statements if one.source == "robots.txt")
+        refusal = first_refusal(by_robots_txt, self.purposes)
         if decision.outcome is Outcome.REPORTED or settings.ai_signals == "report":
             why = "the mode of the site" if decision.outcome is Outcome.REPORTED else "REP_AI_SIGNALS"
             yield f'requested and counted as reserved from {uses}: {why} is "report"'

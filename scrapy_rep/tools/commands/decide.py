@@ -156,7 +156,10 @@ def _decide(arguments: Namespace, start: Callable[[], LineDecider], processes: i
         results = map_with_state(start, pieces, worth_it=_CHUNKS_WORTH_PROCESSES, processes=processes, batch=1)
         with closing(cast("Any", results)):
             for octets, found in results:
-                _write(octets, out)
+                if hasattr(out, "buffer"):
+                    out.buffer.write(octets)
+                else:
+                    out.write(octets.decode("utf-8", "surrogateescape"))
                 counts.update(found)
                 done = counts.total()
                 progress.show(f"{done:,} verdicts, {speed.text(done, file.tell() / size if size else None)}")
@@ -171,13 +174,6 @@ def _read(name: str, file: BufferedReader) -> Iterator[bytes]:
         raise InputError(f"{name}: damaged, or cut off: {error}") from None
     except OSError as error:  # gzip says so of a damaged file, too
         raise InputError(f"{name}: {error.strerror or error}") from None
-
-
-def _write(octets: bytes, out: IO[str]) -> None:
-    if hasattr(out, "buffer"):
-        out.buffer.write(octets)
-    else:
-        out.write(octets.decode("utf-8", "surrogateescape"))
 
 
 def _summary(counts: Counter[Key], *, is_json: bool) -> Iterator[str]:

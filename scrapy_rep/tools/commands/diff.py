@@ -158,18 +158,19 @@ class _FileComparison:
 
     def compare_sitemaps(self, settings: BaseSettings) -> None:
         """Compare the URLs in the sitemaps of the new file. Raises `InputError` when there are none."""
-        read_all(dict.fromkeys(self._names), settings, self.keep, self._limit, then=self._compare_sitemaps)
+
+        async def compare(fetcher: CrawlFetcher) -> None:
+            difference, new = self._difference(), self._file(self._names[1])
+            sitemaps = parse(new.body, limit=self._limit).sitemaps
+            if not sitemaps:
+                raise InputError("NEW lists no sitemap: name the URLs to compare with --urls")
+            urls = [urljoin(new.url, sitemap) for sitemap in sitemaps]
+            async for pages in fetcher.sitemaps(urls, self._print_problem):
+                self._compare(pages, difference)
+
+        read_all(dict.fromkeys(self._names), settings, self.keep, self._limit, then=compare)
         if not self._count:
             raise InputError("the sitemaps that NEW lists contain no URL")
-
-    async def _compare_sitemaps(self, fetcher: CrawlFetcher) -> None:
-        difference, new = self._difference(), self._file(self._names[1])
-        sitemaps = parse(new.body, limit=self._limit).sitemaps
-        if not sitemaps:
-            raise InputError("NEW lists no sitemap: name the URLs to compare with --urls")
-        urls = [urljoin(new.url, sitemap) for sitemap in sitemaps]
-        async for pages in fetcher.sitemaps(urls, self._print_problem):
-            self._compare(pages, difference)
 
     def _file(self, name: str) -> GivenFile:
         return self._files[origin_of(name).robots_url if is_url(name) else name]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
@@ -75,22 +75,8 @@ def _number(things: str, text: str) -> int:
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
-    problems: list[int] = []
     settings = with_spider(settings, arguments.spider)
     parsed = RepSettings.from_settings(settings)
-    forecast = _forecast(arguments, settings, lambda problem: problems.append(print_error("forecast", problem)))
-    if forecast is None:
-        return FAILED
-    within: float | None = arguments.within
-    path = path_of_store(parsed) if parsed.store == "sqlite" else None
-    fleet = Fleet(arguments.workers, bool(parsed.redis_url), str(path or ""))
-    out.writelines(_as_json(forecast, within, fleet) if arguments.json else _as_text(forecast, within, fleet, out))
-    is_short = within is not None and forecast.fitting(within) < (forecast.pages or 0)
-    return FAILED if problems else FOUND if is_short else OK
-
-
-def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[str], object]) -> Forecast | None:
-    """Count and add up; None when Ctrl-C ended the crawl. Raises `InputError` and `InvalidSettingError`."""
     settings.set("REP_BACKOFF", value=True, priority=ABOVE_SHELL_DEFAULTS)
     from .crawl_policy import CrawlPolicy  # noqa: PLC0415  # as below
     from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which --help does not need
@@ -102,13 +88,14 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
     tokens, policy, progress = tokens_of(settings), CrawlPolicy(settings), Progress(sys.stderr)
     delays = DelayReader(settings, tokens, arguments.workers)
     counts: list[PageCount] = []
+    problems: list[int] = []
 
     def decide(robots: Robots, url: str, is_sitemap: bool) -> Decision:
         return policy.decide_by(robots, tokens, url, is_sitemap=is_sitemap)
 
     def report(problem: str) -> None:
         progress.clear()
-        failed(problem)
+        problems.append(print_error("forecast", problem))
 
     async def work(fetcher: CrawlFetcher) -> None:
         count = PageCount(fetcher, decide, delays, report, progress)
@@ -122,7 +109,14 @@ def _forecast(arguments: Namespace, settings: BaseSettings, failed: Callable[[st
             counts.append(count)
 
     crawl(settings, work)
-    return side_by_side(counts[0].origins()) if counts else None
+    if not counts:  # Ctrl-C ended the crawl
+        return FAILED
+    forecast, within = side_by_side(counts[0].origins()), arguments.within
+    path = path_of_store(parsed) if parsed.store == "sqlite" else None
+    fleet = Fleet(arguments.workers, bool(parsed.redis_url), str(path or ""))
+    out.writelines(_as_json(forecast, within, fleet) if arguments.json else _as_text(forecast, within, fleet, out))
+    is_short = within is not None and forecast.fitting(within) < (forecast.pages or 0)
+    return FAILED if problems else FOUND if is_short else OK
 
 
 def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str]) -> Iterator[str]:

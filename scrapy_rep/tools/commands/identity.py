@@ -114,15 +114,15 @@ class Identity:
         """The rows of the table; *page* is what came of the page at `url`."""
         names = ", ".join(self._tokens)
         yield IdentityRow.judged("product token", names, self.of_token())
-        yield self._page(page)
-        yield self._contact(page)
+        yield IdentityRow("page", *self._page(page))
+        yield IdentityRow("contact", *self._contact(page))
         yield IdentityRow.judged("one name", f"{names} is in {self._header}", self._of_names())
         yield IdentityRow.judged("obedience", "robots.txt is obeyed", self._of_obedience())
         yield IdentityRow.judged(
             "page directives", "X-Robots-Tag and meta robots are obeyed", self._of_directives()
         )
         yield IdentityRow.judged("rate", "Crawl-delay, back-off and a limit of its own", self._of_rate())
-        yield self._ranges(page)
+        yield IdentityRow("IP ranges", *self._ranges(page))
         yield IdentityRow("signature", _NOT_CHECKED, "scrapy_rep signs no requests")
 
     def of_token(self) -> Problems:
@@ -138,33 +138,29 @@ class Identity:
             elif not re.fullmatch(r"[A-Za-z_-]+", token):
                 yield f"{token} has characters besides letters, _ and -", change
 
-    def _page(self, page: Answered) -> IdentityRow:
+    def _page(self, page: Answered) -> tuple[str, ...]:
         if not self.url:
             change = f"write one into {self._header_is_in}, as in NAME/1.0 (+https://example.com/bot)"
-            return IdentityRow("page", _MISSING, "no URL in the User-Agent", change)
+            return _MISSING, "no URL in the User-Agent", change
         if page.why_not:
-            return IdentityRow("page", _NOT_CHECKED, f"{self.url} was not requested: {page.why_not}")
+            return _NOT_CHECKED, f"{self.url} was not requested: {page.why_not}"
         if page.problem:
-            return IdentityRow("page", _MISSING, f"{self.url}: {page.problem}", "let it answer with an HTML page")
+            return _MISSING, f"{self.url}: {page.problem}", "let it answer with an HTML page"
         if re.search(rf"(?<![\w-]){re.escape(self.token)}(?![\w-])", page.text, re.IGNORECASE):
-            return IdentityRow("page", _GOOD, f"{self.url} names {self.token}")
+            return _GOOD, f"{self.url} names {self.token}"
         change = "say there by which product token robots.txt can address the crawler"
-        return IdentityRow("page", _MISSING, f"{self.url} does not name {self.token}", change)
+        return _MISSING, f"{self.url} does not name {self.token}", change
 
-    def _contact(self, page: Answered) -> IdentityRow:
+    def _contact(self, page: Answered) -> tuple[str, ...]:
         headers = self._settings.getdict("DEFAULT_REQUEST_HEADERS").items()
         sender = next((to_unicode(value) for name, value in headers if value and name.lower() == "from"), "")
         for where, text in (("From", sender), ("the User-Agent", self._header), ("the page", page.text)):
             if found := _MAIL.search(text):
-                return IdentityRow("contact", _GOOD, f"{found[0]} in {where}")
+                return _GOOD, f"{found[0]} in {where}"
         if self.url and page.why_not:
-            return IdentityRow(
-                "contact", _NOT_CHECKED, "not in From or the User-Agent; the page was not requested"
-            )
+            return _NOT_CHECKED, "not in From or the User-Agent; the page was not requested"
         change = "write a mail address on the page, or as From into DEFAULT_REQUEST_HEADERS"
-        return IdentityRow(
-            "contact", _MISSING, "no mail address in From, in the User-Agent or on the page", change
-        )
+        return _MISSING, "no mail address in From, in the User-Agent or on the page", change
 
     def _of_names(self) -> Problems:
         for token in self._tokens:
@@ -202,11 +198,11 @@ class Identity:
             change = "DOWNLOAD_DELAY = 1, AUTOTHROTTLE_ENABLED = True or CONCURRENT_REQUESTS_PER_DOMAIN = 1"
             yield f"{at_once} requests to a site at a time, without a delay", change
 
-    def _ranges(self, page: Answered) -> IdentityRow:
+    def _ranges(self, page: Answered) -> tuple[str, ...]:
         for one in HtmlPage(page.text).elements(["client-ranges"]):
             if one.name == "link" and "client-ranges" in one.attributes.get("rel", "").lower().split():
-                return IdentityRow("IP ranges", _GOOD, f"the page links {one.attributes.get('href', '')}")
-        return IdentityRow("IP ranges", _NOT_CHECKED, "cannot be checked here: no page that links client-ranges")
+                return _GOOD, f"the page links {one.attributes.get('href', '')}"
+        return _NOT_CHECKED, "cannot be checked here: no page that links client-ranges"
 
     def _enables(self, setting: str, component: type) -> bool:
         chosen = self._settings.getdict(setting).items()

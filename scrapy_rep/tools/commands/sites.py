@@ -78,11 +78,6 @@ class UrlStatements:
         """The answer for each use."""
         return answers(self.statements)
 
-    @property
-    def by_robots_txt(self) -> Iterator[Statement]:
-        """The statements of robots.txt."""
-        return (one for one in self.statements if one.source == "robots.txt")
-
     def as_sections(self, purposes: Collection[Category]) -> Iterator[tuple[str, list[str]]]:
         """The labels and lines of the explanation; *purposes* are answered even where nothing speaks of them."""
         if self.page is not None:

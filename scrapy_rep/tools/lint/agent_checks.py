@@ -36,7 +36,10 @@ def check(subject: Subject, found: Findings) -> None:
             token = token_in(agent.value, wide=subject.dialect.wide_tokens)
             if code := _agent_code(agent.value, token):
                 found.add(code, agent.line, subject.value_column(agent), agent.value, token)
-            _check_repeated(agent, group, subject, by_token, found)
+            first = by_token.get(_token(agent, subject), [group])[0]
+            if first is not group:
+                place, facts = (agent.line, subject.value_column(agent)), (agent.value, str(first.agents[0].line))
+                found.add("agent-in-several-groups", *place, *facts)
     if subject.groups and not subject.groups_for_all:
         found.add("no-star-group")
     _check_dropped(subject, by_token, found)
@@ -104,16 +107,6 @@ def _by_token(subject: Subject) -> dict[bytes, list[Group]]:
             if token:
                 by_token.setdefault(token, []).append(group)
     return by_token
-
-
-def _check_repeated(
-    agent: Record, group: Group, subject: Subject, by_token: dict[bytes, list[Group]], found: Findings
-) -> None:
-    token = _token(agent, subject)
-    first = by_token[token][0] if token else group
-    if first is not group:
-        line, column = agent.line, subject.value_column(agent)
-        found.add("agent-in-several-groups", line, column, agent.value, str(first.agents[0].line))
 
 
 def _check_dropped(subject: Subject, by_token: dict[bytes, list[Group]], found: Findings) -> None:

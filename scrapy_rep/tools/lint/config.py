@@ -191,10 +191,6 @@ def _read_severities(value: Any) -> dict[str, Severity]:
     return severities
 
 
-def _read_per_file(value: Any) -> dict[str, tuple[str, ...]]:
-    return {pattern: read_names(names) for pattern, names in _read_pairs(value)}
-
-
 def _read_pairs(value: Any) -> Iterable[tuple[str, Any]]:
     if not isinstance(value, dict):
         raise ValueError(f"{value!r} must be a table")
@@ -211,7 +207,7 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "select": read_names,
     "ignore": read_names,
     "severity": _read_severities,
-    "per-file-ignores": _read_per_file,
+    "per-file-ignores": lambda value: {pattern: read_names(names) for pattern, names in _read_pairs(value)},
     "include": _read_texts,
     "exclude": _read_texts,
     "fail-on": lambda value: _one_of(value, _FAIL_ON),

@@ -11,7 +11,7 @@ from typing import Final
 from scrapy_rep.directives.robots_signals import AI_TRAINING, MAX_ITEMS
 from scrapy_rep.directives.rsl import is_url
 from scrapy_rep.directives.vocabulary import LABELS, ContentUse, Signal
-from scrapy_rep.protocol import Extension, Group, Kind, Record, Rule, parse
+from scrapy_rep.protocol import Extension, Kind, Record, Rule, parse
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
 from scrapy_rep.protocol.robotstxt import seconds
@@ -224,25 +224,21 @@ def _check_ai_training(record: Record, subject: Subject, found: Findings) -> Non
 
 
 def _check_opened(subject: Subject, found: Findings) -> None:
-    """Find a group for all crawlers that allows everything, before one that alone would disallow everything."""
+    """Find a group for all crawlers that allows everything, before one that alone would disallow everything.
+
+    The engine is asked: from the later group on the file disallows ``/``; all of it allows ``/``, by a rule of the
+    first.
+    """
     groups = subject.groups_for_all
     openers = (at for at, group in enumerate(groups) if any(map(_allows_everything, group.rules)))
     first = next(openers, len(groups))
     later = [group for group in groups[first + 1 :] if any(not rule.allow and rule.value for rule in group.rules)]
-    if later:
-        _check_opened_by(groups[first], later[0], subject, found)
-
-
-def _check_opened_by(opener: Group, own: Group, subject: Subject, found: Findings) -> None:
-    """Ask the engine: from *own* on the file disallows ``/``; all of it allows ``/``, by a rule of *opener*."""
-    verdict = subject.verdict(UNNAMED, "/")
-    rule = verdict.rule
-    if rule is None or not _allows_everything(rule) or rule.line not in {each.line for each in opener.rules}:
-        return
-    above = own.agents[0].line - 1
-    alone = parse(b"\n".join(subject.lines[above:]), subject.dialect, limit=None).verdict(UNNAMED, "/")
-    if not alone.allowed:
-        found.add("group-opens-site", above + alone.line, 1, str(rule), str(rule.line))
+    rule = subject.verdict(UNNAMED, "/").rule if later else None
+    if rule and _allows_everything(rule) and rule.line in {each.line for each in groups[first].rules}:
+        above = later[0].agents[0].line - 1
+        alone = parse(b"\n".join(subject.lines[above:]), subject.dialect, limit=None).verdict(UNNAMED, "/")
+        if not alone.allowed:
+            found.add("group-opens-site", above + alone.line, 1, str(rule), str(rule.line))
 
 
 def _allows_everything(rule: Rule) -> bool:

@@ -17,7 +17,7 @@ from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.protocol import Dialect, Kind, Origin, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.body_kind import body_kind
 from scrapy_rep.protocol.display import abridged, iso_time, number_of, shown
-from scrapy_rep.tools.answers import MOST, rule_text, uses, verdict_facts
+from scrapy_rep.tools.answers import MOST, listed, rule_text, some, uses, verdict_facts
 from scrapy_rep.tools.difference import SAMPLE_HOST, even_sample, paths_of, patterns_in
 from scrapy_rep.tools.profiles import reading
 
@@ -162,8 +162,8 @@ class Watch:
         """The crawlers called *agents*, as the subject of a sentence."""
         if len(agents) == len(self.agents) > _NAMED:
             return f"all {len(agents)} crawlers asked about"
-        names = _some([shown(agent) for agent in agents if agent != "*"])
-        return _listed([*names, *["crawlers without a group of their own"] * ("*" in agents)])
+        names = some([shown(agent) for agent in agents if agent != "*"], _NAMED)
+        return listed([*names, *["crawlers without a group of their own"] * ("*" in agents)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ def _of_sitemaps(site: str, old: RobotsTxt, new: RobotsTxt) -> Iterator[Change]:
     }
     if any(lists.values()):
         parts = (
-            f"{what}: {_listed([abridged(one, _LONGEST) for one in _some(urls)])}"
+            f"{what}: {listed([abridged(one, _LONGEST) for one in some(urls, _NAMED)])}"
             for what, urls in lists.items()
             if urls
         )
@@ -235,18 +235,6 @@ def _same(url: str) -> Hashable:
 
 def _seconds(delay: float | None) -> str:
     return "none" if delay is None else f"{delay:g} s"
-
-
-def _some(names: Sequence[str]) -> list[str]:
-    """*names*, or the first of them and the number of the others."""
-    if len(names) <= _NAMED + 1:
-        return [*names]
-    return [*names[:_NAMED], f"{len(names) - _NAMED:,} more"]
-
-
-def _listed(names: Sequence[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 # What an old and a new robots.txt say to each of many crawlers, which are asked about together where they can be.

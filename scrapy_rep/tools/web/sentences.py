@@ -14,6 +14,7 @@ from scrapy_rep.protocol import Access, Dialect, RobotsTxt, Rule
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
+from scrapy_rep.tools.answers import listed, some
 from scrapy_rep.tools.crawlers import (
     CRAWLERS,
     SEARCH_CRAWLERS,
@@ -350,8 +351,4 @@ def _lines(lines: Sequence[int]) -> str:
 
 
 def _listed(names: Sequence[str], most: int, noun: str = "") -> str:
-    """*names* as a list with an "and"; of more than *most* the first ones, and how many more there are."""
-    named, more = [shown(name) for name in names], len(names) - most
-    if more > 1:
-        named = [*named[:most], f"{more:,} more{f' {noun}s' if noun else ''}"]
-    return " and ".join(filter(None, [", ".join(named[:-1]), *named[-1:]]))
+    return listed(some([*map(shown, names)], most, noun))

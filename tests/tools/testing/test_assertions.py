@@ -12,7 +12,7 @@ from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.settings import Settings
 
 from scrapy_rep.testing import RobotsSite, assert_allowed, assert_disallowed, assertions
-from scrapy_rep.testing.judge import judge
+from scrapy_rep.testing.assertions import judge
 from scrapy_rep.tools.commands import crawl_runner
 from scrapy_rep.tools.commands.crawl_policy import Judgment
 from tests.support.command_here import ProcessHere
