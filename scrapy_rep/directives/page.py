@@ -168,10 +168,7 @@ def bounded(values: Iterable[str]) -> Iterator[str]:
 
 
 def directives_of(
-    names: Collection[str],
-    headers: Headers,
-    html: str | bytes | None = None,
-    content_type: str = "text/html",
+    names: Collection[str], headers: Headers, html: str | bytes | None = None, content_type: str = "text/html"
 ) -> list[Directive]:
     """The directives of a page that may address a crawler called *names*."""
     fields = fields_of(headers)

@@ -135,7 +135,9 @@ class PathRules:
         wild: dict[Pattern, None] = {}
         pieces = 0
         for path, record in rules:
-            pattern = _pattern(path)
+            pattern = Pattern.of(path)
+            length = sum(map(len, pattern.pieces)) + path.count(b"*") + pattern.anchored  # of the encoded path
+            pattern = pattern._replace(specificity=length)
             if len(pattern.pieces) > 1 and pattern not in wild:
                 pieces += len(pattern.pieces)
                 if len(wild) >= MAX_PATTERNS or pieces > _MAX_PIECES:
@@ -152,7 +154,7 @@ class PathRules:
         self._text_of = array("I", (text_of[at] for at in order))
         self._texts, self._text_ends = b"".join(texts), array("I", accumulate(map(len, texts), initial=0))
         self._lengths = array("I", sorted(lengths, reverse=True))
-        self._wild = sorted(wild, key=_length, reverse=True)
+        self._wild = sorted(wild, key=attrgetter("specificity"), reverse=True)
         self._read = read
         self._said: dict[int, tuple[Statement, ...]] = {}  # by the hash of the pattern
         self._kept = 0  # statements in it
@@ -219,15 +221,6 @@ class PathRules:
             return ()
         key, _, value = self._texts[self._text_ends[number] : self._text_ends[number + 1]].partition(b":")
         return self._read(Record(self._lines[at], kind_of(key), key, value))
-
-
-_length: Final = attrgetter("specificity")
-
-
-def _pattern(path: bytes) -> Pattern:
-    """The pattern of *path*, with the length that counts here: that of its encoded octets."""
-    pattern = Pattern.of(path)
-    return pattern._replace(specificity=sum(map(len, pattern.pieces)) + path.count(b"*") + pattern.anchored)
 
 
 def _hash(pattern: Pattern) -> int:

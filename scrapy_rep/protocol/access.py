@@ -85,10 +85,7 @@ class Via(Enum):
     """A scraping API, which takes the URL as a parameter."""
 
 
-_REFUSALS: Final = {
-    Via.PROXY: frozenset({407}),
-    Via.SERVICE: frozenset({401, 402, 403, 407}),
-}
+_REFUSALS: Final = {Via.PROXY: frozenset({407}), Via.SERVICE: frozenset({401, 402, 403, 407})}
 """Statuses by which who carries a request refuses it: RFC 9110 section 15.5.8, and what scraping APIs document."""
 
 _WITH_PROXY_STATUS: Final = frozenset({402, 403, 407, 502, 504})

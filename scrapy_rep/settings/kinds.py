@@ -217,8 +217,7 @@ TEXT: Final = Kind(_text, "a string")
 SITES: Final = Kind(_text_by_name, "a dict that maps sites to obey, report or ignore, or the same as JSON")
 TABLES: Final = Kind(_tables, "a list of dicts, or the same as JSON")
 TARGET_URL: Final = Kind(
-    _target_url,
-    "a dict from hosts to query parameters, a callable (request) -> str | None, or its import path",
+    _target_url, "a dict from hosts to query parameters, a callable (request) -> str | None, or its import path"
 )
 SECONDS: Final = Kind(partial(_number, float, 0.0), "a number of seconds, 0 or more")
 POSITIVE_SECONDS: Final = Kind(partial(_number, float, math.ulp(0.0)), "a number of seconds above 0")
