@@ -164,8 +164,7 @@ def statements_of(
 ) -> list[Statement]:
     """What a page says besides what its *site* does: in header *fields* by name, as directives and in *elements*.
 
-    *licenses* are the URLs of those that the page names. *meanings* are those of `MEANINGS` that directives have
-    as well.
+    *licenses* are the URLs of the licenses that the page names, *meanings* the names in `MEANINGS` that count.
     """
     reservation = elements.reservation.over(Reservation.of(bounded(fields.get("tdm-reservation", ())), "header"))
     if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
@@ -206,7 +205,7 @@ def bing(page: PageDirectives) -> list[Statement]:
 def google(page: PageDirectives) -> list[Statement]:
     """Return what ``nosnippet`` and ``max-snippet:0`` mean to Google: the page is no direct input to AI answers.
 
-    "Robots meta tag", 2026-03-24: they apply to AI Overviews and AI Mode too.
+    "Robots meta tag", 2026-03-24: they also apply to AI Overviews and AI Mode.
     """
     none = {("nosnippet", None), ("max-snippet", 0)}
     return _no(Signal.GOOGLE, [Category.AI_INPUT], page, lambda one: (one.name, one.value) in none)

@@ -22,7 +22,7 @@ START: Final = 100  # octets in which an encoding of two or four octets shows
 _LONGEST_TAG: Final = 8_192  # octets
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
-# What is inside these is text, or in a template no part of the page. Scripts do not run here, so noscript is read.
+# The content of these elements is text. Scripts do not run here: noscript is read.
 _TEXT_INSIDE: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
 _TEXT_WITH_SCRIPTS: Final = _TEXT_INSIDE | {b"noscript"}
 _SPEAKING: Final = frozenset(b"base link meta script".split())
@@ -144,7 +144,7 @@ def _encoding(body: bytes, content_type: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def _known_codec(label: str) -> str | None:
-    """The codec called *label*, if it leaves markup as it is: "hex" and "punycode" are codecs as well."""
+    """The codec called *label*, if it leaves markup as it is: Python calls "hex" and "punycode" codecs."""
     try:
         name = codecs.lookup(label).name
         return name if _SAMPLE.decode(name, "replace") == _SAMPLE.decode() else None
@@ -165,7 +165,7 @@ class _Tag(NamedTuple):
 
 
 def _last_of(words: Iterable[str], lower: bytes) -> int:
-    """Where the last of *words* is in *lower*, or -1; the end where a name is spelt with character references."""
+    """Where the last of *words* is in *lower*, or -1; the end where a name has character references."""
     if b"&#" in lower and _ESCAPED.search(lower):
         return len(lower)
     return max(lower.rfind(word.encode()) for word in words)

@@ -84,8 +84,8 @@ class Directive:
 class PageDirectives:
     """What a page says to one crawler.
 
-    ``noindex`` and ``nofollow`` are whether it says so; ``noindex`` holds from ``unavailable_after`` on, too, an
-    aware datetime in UTC. ``max_snippet`` (characters) and ``max_video_preview`` (seconds) are None without a
+    ``noindex`` and ``nofollow`` are flags; ``noindex`` also holds from ``unavailable_after`` on, an aware datetime
+    in UTC. ``max_snippet`` (characters) and ``max_video_preview`` (seconds) are None without a
     limit, ``max_image_preview`` is "none", "standard", "large" or None. ``marks`` are words without an effect
     here, such as ``noarchive`` and ``noai``, ``unread`` the names of rules that could not be read; ``statements``
     are all rules that address the crawler.

@@ -224,7 +224,7 @@ class PathRules:
 
 
 def _hash(pattern: Pattern) -> int:
-    """What stands for *pattern*: of 64 bits, with a seed of its process, and so equal for no others."""
+    """A key for *pattern*: 64 bits with a seed of the process, hence equal for no other pattern."""
     return hash(pattern if len(pattern.pieces) > 1 else (pattern.pieces[0], pattern.anchored))
 
 

@@ -150,7 +150,7 @@ def read_licenses(licenses: Iterable[License], scope: str = "") -> tuple[Stateme
     - ``ai-all`` and ``all`` stand for the usages that the table of labels names (section 3.4.1.1).
     - A permission with conditions, such as a payment or some users or countries, is an offer rather than a yes: it
       is recorded without a category [ours].
-    - Commas between tokens are read too, since generators write them [ours].
+    - Commas may separate tokens, since generators write them [ours].
     """
     found = [*licenses]
     lists = [one.permits for one in found if one.permits is not None]
