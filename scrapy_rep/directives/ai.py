@@ -50,11 +50,10 @@ def ai_answers(
 ) -> dict[str, bool | None]:
     r"""Return whether a page may be used for "search", "ai-input" and "ai-train": True, False, None for unknown.
 
-    Asks as the crawler called *token* about the page at *path*, which may be a URL. *robots* is the parsed
-    robots.txt of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *rsl* that of the license that
-    robots.txt names, *headers* are the (name, value) pairs of the response, and *html* is its body, which is read
-    unless *headers* have another ``Content-Type``. Whatever they hold, nothing is raised, and the time is linear
-    in it.
+    *token* is the crawler that asks, and *path* is the page, which may be a URL. *robots* is the parsed robots.txt
+    of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *rsl* that of the license that robots.txt
+    names. *headers* are the (name, value) pairs of the response, and *html* is its body, which is read unless
+    *headers* have another ``Content-Type``. Never raises, whatever they hold, and takes time linear in it.
 
     A category is forbidden if anything says no, else permitted if anything says yes (draft-ietf-aipref-vocab-08
     section 5.1). Unknown is neither permission nor ban. For what *robots* forbids the site has no

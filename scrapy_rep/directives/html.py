@@ -2,7 +2,7 @@
 
 Follows the tokenizer of the HTML standard (https://html.spec.whatwg.org/multipage/parsing.html), as far as it
 decides which elements there are. Never raises, and takes time linear in the page: no expression can match in two
-ways, and whatever does not end is the last thing that is read.
+ways, and reading ends at the first thing that does not end.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class HtmlPage:
     def metas(self, words: Iterable[str]) -> Iterator[tuple[str, str]]:
         """The name and the content of the meta elements, up to the last that may hold one of *words*.
 
-        Those are in lower case. Most pages have such elements, few speak to crawlers: that is looked up first.
+        *words* are in lower case. Few pages speak to crawlers: the words are looked up first.
         """
         lower = self._body.lower()
         first, end = lower.find(_TAG), lower.rfind(_TAG) + _LONGEST_TAG
@@ -100,9 +100,9 @@ class HtmlPage:
         return map(self._element, _tags(self._body, _last_of(words, self._body.lower())))
 
     def loading_elements(self, names: Collection[str]) -> Iterator[Element]:
-        """The elements called *names*, and those with a style attribute, as they are where scripts run.
+        """The elements called *names*, and those with a style attribute, as a browser that runs scripts has them.
 
-        What noscript holds is text there. Those in a template are no part of the page.
+        There, the content of noscript is text. Elements in a template are no part of the page.
         """
         for tag in _tags(self._body, len(self._body), with_scripts=True):
             if tag.name.decode("latin-1") in names or b"style" in tag.attributes:
@@ -174,7 +174,7 @@ def _last_of(words: Iterable[str], lower: bytes) -> int:
 def _tags(body: bytes, last: int, *, with_scripts: bool = False) -> Iterator[_Tag]:
     """The tags outside templates, up to that at *last*, each with the text that its element may have inside.
 
-    Those that can speak about the page; *with_scripts*, as where they run, the start tags of all elements.
+    By default, the tags that can speak about the page. *with_scripts*: all start tags, as where scripts run.
     """
     text_inside = _TEXT_WITH_SCRIPTS if with_scripts else _TEXT_INSIDE
     position = templates = 0

@@ -1,10 +1,10 @@
 """RSL (Really Simple Licensing) 1.0: what a license file, or a license in a page, says about the use of a URL.
 
-https://rslstandard.org/rsl, a Recommendation of its own committee (2025-11-06), with errata to 2026-08-07. Its
-sections are cited as others quote them. A payment, a license server and other terms are named, never met.
+https://rslstandard.org/rsl, a Recommendation of its committee (2025-11-06), with errata to 2026-08-07; sections
+are numbered as others quote them. Payments, license servers and other terms are reported, never met.
 
-The XML is read by expat, because directives need no Scrapy and hence no lxml, and it comes with Python. A document
-type is refused, so that there are neither entities nor external files; depth, size and contents have bounds.
+Expat reads the XML: it comes with Python, and directives need neither Scrapy nor lxml. A document type is refused,
+which rules out entities and external files; depth, size and contents have bounds.
 """
 
 from __future__ import annotations

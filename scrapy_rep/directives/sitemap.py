@@ -3,7 +3,7 @@
 Reads XML as https://www.sitemaps.org/protocol.html describes it, with Google's extensions for news, images, videos
 and languages, RSS 2.0, Atom, and text files, each of them also packed with gzip. The parser is expat, because it
 streams, is in the standard library, and stops at an error instead of guessing: this module chooses where to go on.
-It is not given what precedes the root element, so there is no document type, and no entity but the five of XML.
+Expat never sees what precedes the root element: there is no document type, and no entity but the five of XML.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _with_dates(said: dict[str, Any]) -> dict[str, Any]:
 
 
 class Sitemap:
-    """The sitemap in *body*, which was found at *url*; iterating over it reads it, once.
+    """The sitemap in *body*, which was found at *url*. Iterate over it once: that reads it.
 
     ``kind`` is ``urlset``, ``sitemapindex``, ``rss``, ``feed`` or ``text``. What the entries are called is known
     with ``kind``; ``errors`` counts the places that had to be passed over. Once it is read, ``cut`` says why that
