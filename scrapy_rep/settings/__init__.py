@@ -34,10 +34,10 @@ from .kinds import (
     TARGET_URL,
     TEXT,
     TOKENS,
-    Kind,
     RequestHook,
     TargetUrl,
     Unreachable,
+    ValueKind,
     number_of,
     one_of,
     some_of,
@@ -50,16 +50,9 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
 
 __all__ = [
-    "LAST_RUN",
-    "InvalidSettingError",
-    "RepSettings",
-    "RequestHook",
-    "TargetUrl",
-    "Unreachable",
-    "asks_for_delays",
-    "asks_robots",
-    "logging_invalid_settings",
-]
+    "LAST_RUN", "InvalidSettingError", "RepSettings", "RequestHook", "TargetUrl", "Unreachable", "asks_for_delays",
+    "asks_robots", "logging_invalid_settings",
+]  # fmt: skip
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +75,7 @@ def _names(*names: str) -> Mapping[str, str]:
     return {name: name for name in names}
 
 
-def _setting(kind: Kind, default: Any) -> Any:
+def _setting(kind: ValueKind, default: Any) -> Any:
     return field(default_factory=lambda: default, metadata={"kind": kind}, repr=not kind.is_secret)
 
 
@@ -325,7 +318,7 @@ _FIELDS: Final = {f"REP_{attribute.name.upper()}": attribute for attribute in fi
 
 
 def _parse(name: str, value: Any) -> Any:
-    kind: Kind = _FIELDS[name].metadata["kind"]
+    kind: ValueKind = _FIELDS[name].metadata["kind"]
     return kind.parse(name, value)
 
 

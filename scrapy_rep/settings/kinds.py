@@ -54,7 +54,7 @@ class Unreachable(StringEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """A kind of value.
 
     ``read`` converts a value, and raises one of several exceptions if it cannot; ``expected`` says in a message
@@ -88,14 +88,14 @@ def is_name(text: str) -> bool:
     return bool(_NAME.match(text))
 
 
-def number_of(what: str, minimum: int) -> Kind:
+def number_of(what: str, minimum: int) -> ValueKind:
     """Return the kind of whole numbers of *what*, from *minimum* on."""
-    return Kind(partial(_number, int, minimum), f"a number of {what}, {minimum} or more")
+    return ValueKind(partial(_number, int, minimum), f"a number of {what}, {minimum} or more")
 
 
-def one_of(choices: Mapping[str, Any]) -> Kind:
+def one_of(choices: Mapping[str, Any]) -> ValueKind:
     """Return the kind of the names in *choices*, which stand for its values."""
-    return Kind(lambda name: choices[name], f"one of {', '.join(name or repr(name) for name in choices)}")
+    return ValueKind(lambda name: choices[name], f"one of {', '.join(name or repr(name) for name in choices)}")
 
 
 def _number(convert: Callable[[Any], float], least: float, value: Any) -> float:
@@ -123,14 +123,14 @@ def _tokens(value: Any) -> tuple[str, ...]:
     return tokens
 
 
-def some_of(choices: Mapping[str, Any]) -> Kind:
+def some_of(choices: Mapping[str, Any]) -> ValueKind:
     """Return the kind of lists of names in *choices*, which stand for its values."""
 
     def read(value: Any) -> tuple[Any, ...]:
         words = [word.lower() for word in _listed(value)]
         return tuple(dict.fromkeys(choices[word] for word in words if words != [""]))
 
-    return Kind(read, f"a list of {', '.join(choices)}")
+    return ValueKind(read, f"a list of {', '.join(choices)}")
 
 
 def _pairs(value: Any) -> Any:
@@ -212,27 +212,27 @@ ACCESS: Final = {"allow": Access.UNAVAILABLE, "disallow": Access.UNREACHABLE}
 LAST_RUN: Final = "last run"
 """The value of ``REP_SITEMAP_SINCE`` that means the start of the last run that finished."""
 
-FLAG: Final = Kind(flag, "True or False")
-TEXT: Final = Kind(_text, "a string")
-SITES: Final = Kind(_text_by_name, "a dict that maps sites to obey, report or ignore, or the same as JSON")
-TABLES: Final = Kind(_tables, "a list of dicts, or the same as JSON")
-TARGET_URL: Final = Kind(
+FLAG: Final = ValueKind(flag, "True or False")
+TEXT: Final = ValueKind(_text, "a string")
+SITES: Final = ValueKind(_text_by_name, "a dict that maps sites to obey, report or ignore, or the same as JSON")
+TABLES: Final = ValueKind(_tables, "a list of dicts, or the same as JSON")
+TARGET_URL: Final = ValueKind(
     _target_url, "a dict from hosts to query parameters, a callable (request) -> str | None, or its import path"
 )
-SECONDS: Final = Kind(partial(_number, float, 0.0), "a number of seconds, 0 or more")
-POSITIVE_SECONDS: Final = Kind(partial(_number, float, math.ulp(0.0)), "a number of seconds above 0")
-TOKENS: Final = Kind(
+SECONDS: Final = ValueKind(partial(_number, float, 0.0), "a number of seconds, 0 or more")
+POSITIVE_SECONDS: Final = ValueKind(partial(_number, float, math.ulp(0.0)), "a number of seconds above 0")
+TOKENS: Final = ValueKind(
     _tokens, "a list of product tokens such as ExampleBot, without spaces, the most specific first"
 )
-STATUS_ACCESS: Final = Kind(
+STATUS_ACCESS: Final = ValueKind(
     _status_access, "a dict that maps statuses from 200 to 599 to allow or disallow, or the same as JSON"
 )
-STORE: Final = Kind(_store, "sqlite, memory, or the import path of a store class")
-SINCE: Final = Kind(_since, "a date such as 2026-05-31 or 2026-05-31T12:00:00Z, or 'last run'")
-PATH: Final = Kind(lambda value: str(os.fspath(value)), "the path of a file")
-REDIS_URL: Final = Kind(
+STORE: Final = ValueKind(_store, "sqlite, memory, or the import path of a store class")
+SINCE: Final = ValueKind(_since, "a date such as 2026-05-31 or 2026-05-31T12:00:00Z, or 'last run'")
+PATH: Final = ValueKind(lambda value: str(os.fspath(value)), "the path of a file")
+REDIS_URL: Final = ValueKind(
     _redis_url,
     "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], the same with rediss://, or unix://PATH",
     is_secret=True,
 )
-HOOK: Final = Kind(_hook, "a callable (robots_request, cause) -> Request, or its import path")
+HOOK: Final = ValueKind(_hook, "a callable (robots_request, cause) -> Request, or its import path")
