@@ -15,17 +15,7 @@ from scrapy_rep.protocol.path_pattern import Pattern
 from .html import Element, HtmlPage, is_html
 from .page import Directive, Headers, PageDirectives, bounded, fields_of, page_directives
 from .robots_signals import RobotsSignals, read_signal, read_usage
-from .rsl import (
-    MAX_LICENSES,
-    RSL_TYPE,
-    RslFile,
-    absolute,
-    as_page_says,
-    is_license,
-    is_rsl,
-    is_url,
-    urls_in_header,
-)
+from .rsl import RSL_TYPE, RslFile, as_page_says, is_rsl, urls_in_elements, urls_in_header
 from .vocabulary import Answer, Category, Signal, Statement, answers, shortened, without_repetitions
 
 TDMREP: Final = "/.well-known/tdmrep.json"  # where the reservations of an origin are
@@ -132,17 +122,14 @@ class Elements:
         found: dict[str, list[Element]] = {"meta": [], "base": [], "link": [], "script": []}
         for one in islice(HtmlPage(html, content_type).elements([RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS):
             found[one.name].append(one)
-        metas = [one.attributes for one in found["meta"]]
-        named = [each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation"]
-        bases = (absolute(one.attributes["href"], url) for one in found["base"] if "href" in one.attributes)
-        base = next(filter(is_url, bases), url)
-        links = (one.attributes.get("href", "") for one in found["link"] if is_license(one.attributes))
-        urls = filter(is_url, (absolute(href, base) for href in links))
+        metas = (one.attributes for one in found["meta"])
+        named = (each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation")
+        links, bases = ([one.attributes for one in found[name]] for name in ("link", "base"))
         scripts = (one.text for one in found["script"] if is_rsl(one.attributes))
         licensed = (one for text in scripts for one in RslFile(text, url).statements(url, "page"))
         return cls(
             Reservation.of((each.get("content", "") for each in named), "meta"),
-            tuple(islice(urls, MAX_LICENSES)),
+            urls_in_elements(links, bases, url),
             without_repetitions(licensed),
         )
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import Final, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -202,12 +202,22 @@ def urls_in_header(fields: Iterable[str], url: str) -> tuple[str, ...]:
     for link in (each[:_MAX_FIELD] for each in fields if "license" in each.lower()):
         for target, parameters in _LINK.findall(link):
             values = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
-            if is_license(values):
+            if _is_license(values):
                 found[absolute(target, url)] = None
     return tuple(filter(is_url, found))[:MAX_LICENSES]
 
 
-def is_license(values: Mapping[str, str]) -> bool:
+def urls_in_elements(
+    links: Iterable[Mapping[str, str]], bases: Iterable[Mapping[str, str]], url: str
+) -> tuple[str, ...]:
+    """Return the absolute URLs of the licenses behind *links* of the page at *url*, seen from its *bases*."""
+    found = (absolute(each["href"], url) for each in bases if "href" in each)
+    base = next(filter(is_url, found), url)
+    urls = (absolute(each.get("href", ""), base) for each in links if _is_license(each))
+    return tuple(islice(filter(is_url, urls), MAX_LICENSES))
+
+
+def _is_license(values: Mapping[str, str]) -> bool:
     """Whether a link with these attributes or parameters leads to a license."""
     return "license" in values.get("rel", "").lower().split() and is_rsl(values)
 
