@@ -237,10 +237,10 @@ class Sitemap:
 
     def _elements(self) -> Iterator[SitemapEntry]:
         """The entries in XML. After an error, what was complete counts, and reading goes on at the next entry."""
-        elements = _Elements(_ENTRIES[self.kind])
-        names = b"|".join(name.encode() for name in elements.names)
-        next_entry = re.compile(rb"<(?:[\w.-]+:)?(?:%s)(?=[\s/>])" % names)
+        names, ready = _ENTRIES[self.kind], list[SitemapEntry]()
+        next_entry = re.compile(rb"<(?:[\w.-]+:)?(?:%s)(?=[\s/>])" % "|".join(names).encode())
         end, has_end = re.compile(rb"</(?:[\w.-]+:)?%s\s*>" % self.kind.encode()), False
+        elements = _Elements(names, ready)
         parser: expat.XMLParserType | None = elements.parser()
         fed = 0  # octets that the parser got
         for piece in _repaired(self._texts):
@@ -251,7 +251,8 @@ class Sitemap:
                     found = next_entry.search(piece, at)
                     if found is None:
                         break
-                    parser, at, fed = elements.parser(), found.start(), len(_OPENING)
+                    elements, at, fed = _Elements(names, ready), found.start(), len(_OPENING)
+                    parser = elements.parser()
                     parser.Parse(_OPENING)
                 try:
                     parser.Parse(view[at:])
@@ -267,13 +268,14 @@ class Sitemap:
                 if self.errors > MOST_ERRORS:
                     self.cut = "errors"
                     break
-            yield from elements.taken()
+            yield from ready
+            ready.clear()
             if self.cut == "errors":
                 return
         elements.end_entry()
         if not (has_end or self.cut):
             self.cut = "end"
-        yield from elements.taken()
+        yield from ready
 
     def _gunzip(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """What *pieces* unpack to; what is damaged ends it. Members of one file follow each other (RFC 1952)."""
@@ -376,35 +378,27 @@ def _escaped(text: str, *, is_cdata: bool) -> tuple[str, bool]:
 class _Elements:
     """Makes entries of the elements called *names*, from the calls of expat."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-        self._ready: list[SitemapEntry] = []
-        self._reset()
-
-    def _reset(self) -> None:
+    def __init__(self, names: tuple[str, ...], ready: list[SitemapEntry]) -> None:
+        """Entries that are complete are added to *ready*."""
+        self._names = names
+        self._ready = ready
         self._entry: SitemapEntry | None = None
-        self._name = self._prefix = ""
+        self._name = self._prefix = ""  # of the element of the entry
         self._depth = 0
         self._path: list[str] = []  # from the entry down to the element that is open
-        self._group: dict[str, Any] | None = None
+        self._group: dict[str, Any] | None = None  # the open element of an extension
         self._text: list[str] = []
-        self._size = 0
-        self._seen: set[str] = set()
+        self._size = 0  # characters in it
+        self._seen: set[str] = set()  # names of elements and attributes
 
     def parser(self) -> expat.XMLParserType:
         """A parser that knows no namespaces: prefixes that nobody declared do occur."""
-        self._reset()
         parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._data
         return parser
-
-    def taken(self) -> list[SitemapEntry]:
-        """The entries that are complete, each once."""
-        taken, self._ready = self._ready, []
-        return taken
 
     def end_entry(self) -> None:
         """Complete the entry that was begun; one without a location is none."""
@@ -423,7 +417,7 @@ class _Elements:
             raise expat.ExpatError
         prefix, _, local = name.rpartition(":")
         if self._entry is None or name == self._name:
-            if local in self.names:
+            if local in self._names:
                 self.end_entry()  # whose end is missing
                 self._entry, self._name, self._prefix = SitemapEntry(), name, prefix
                 self._path, self._group = [], None
