@@ -18,8 +18,8 @@ MAX_SIZE: Final = 2_097_152  # bytes, or characters, of a page that are searched
 _TYPES: Final = {"text/html", "application/xhtml+xml"}
 META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")  # the start of a meta element, in any encoding but UTF-16
 _TAG: Final = b"<meta"
-START: Final = 100  # octets in which an encoding of two or four octets shows
-_LONGEST_TAG: Final = 8_192  # octets
+START: Final = 100  # bytes in which an encoding of two or four bytes shows
+_LONGEST_TAG: Final = 8_192  # bytes
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
 # The content of these elements is text. Scripts do not run here: noscript is read.
@@ -49,7 +49,7 @@ _BOMS: Final = {  # that of UTF-16 begins that of UTF-32
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-_LIKE_MARKUP: Final = ("utf-16", "utf-32", "iso2022")  # encodings in which octets of text look like markup
+_LIKE_MARKUP: Final = ("utf-16", "utf-32", "iso2022")  # encodings in which bytes of text look like markup
 _SAMPLE: Final = rb"<meta name=a-b x='1' y=\"2\">&#;,: \u0041+AGE-"
 
 
@@ -75,7 +75,7 @@ class HtmlPage:
     __slots__ = ("_body", "_codec")
 
     def __init__(self, html: str | bytes, content_type: str = "") -> None:
-        """Octets are read in the encoding of a byte order mark, of *content_type*, of the page, else in UTF-8."""
+        """Bytes are read in the encoding of a byte order mark, of *content_type*, of the page, else in UTF-8."""
         body = html[:MAX_SIZE] if isinstance(html, bytes) else html[:MAX_SIZE].encode("utf-8", "replace")
         codec = _encoding(body, content_type) if isinstance(html, bytes) else "utf-8"
         if codec and codec.startswith(_LIKE_MARKUP):
@@ -121,11 +121,11 @@ class HtmlPage:
         return text if is_raw or "&" not in text else _REFERENCE.sub(lambda found: unescape(found[0]), text)
 
 
-# Octets as text.
+# Bytes as text.
 
 
 def marked_encoding(body: bytes) -> str | None:
-    """The encoding that a byte order mark or octets of zero show; the mark is still to be removed."""
+    """The encoding that a byte order mark or zero bytes show; the mark is still to be removed."""
     for mark, codec in _BOMS.items():
         if body.startswith(mark):
             return codec
@@ -134,7 +134,7 @@ def marked_encoding(body: bytes) -> str | None:
 
 
 def _encoding(body: bytes, content_type: str) -> str | None:
-    """The encoding that octets show, or as declared; None for any other."""
+    """The encoding that the bytes show, or the one declared; None for any other."""
     if marked := marked_encoding(body):
         return marked
     declared = content_type.encode("ascii", "replace")
@@ -152,7 +152,7 @@ def _known_codec(label: str) -> str | None:
         return None
 
 
-# Tags in octets.
+# Tags in bytes.
 
 
 class _Tag(NamedTuple):

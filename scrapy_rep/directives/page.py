@@ -130,7 +130,7 @@ def page_directives(
 
     *headers* are the (name, value) pairs of the response in their order; of them ``X-Robots-Tag`` and
     ``Robots-Tag`` count. *html* is the body; its meta elements count if *content_type* is HTML or XHTML, and it
-    is read in the encoding that octets show, *content_type* or the page declare. *now* is an aware datetime, the
+    is read in the encoding that bytes show, *content_type* or the page declare. *now* is an aware datetime, the
     present if it is None. Never raises for what a page holds, and takes time linear in it.
 
     Source: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag ("Combining rules").

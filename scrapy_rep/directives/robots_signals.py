@@ -35,7 +35,7 @@ MAX_PATTERNS: Final = 1_000  # with a wildcard, the first of a file that count; 
 _MAX_PIECES: Final = 4_000  # between the wildcards of these
 _MAX_SAID: Final = 32  # statements of one path: those with a category come first, and there are fewer
 _MAX_KEPT: Final = 512  # statements of paths that URLs had
-_LEAST_STATEMENT: Final = 16  # octets of a text for each statement in it, about
+_LEAST_STATEMENT: Final = 16  # bytes of a text for each statement in it, about
 _OCTETS_OF_STATEMENT: Final = 320
 _OCTETS_OF_PATTERN: Final = 160
 _NOTHING_NEW: Final = 2**32 - 1  # in place of a text: of a rule that repeats others
@@ -104,11 +104,11 @@ class PathRules:
     """Records by their paths; *read* makes statements of a record when a URL first needs them.
 
     The rule with the longest matching path decides, as a whole: paths match as those of Allow and Disallow do, and
-    the length is the number of octets of the encoded path (attach-05, "Content-Usage Rule Semantics"). Rules with
+    the length is the number of bytes of the encoded path (attach-05, "Content-Usage Rule Semantics"). Rules with
     identical paths all apply. Where patterns of equal length match a URL, which the draft does not mention, all of
     them apply. An absent path has length 0.
 
-    A file may have 25,000 rules. A rule takes 16 octets: it is a place in three arrays, which are in the order of
+    A file may have 25,000 rules. A rule takes 16 bytes: it is a place in three arrays, which are in the order of
     the hashes of patterns. A URL is looked up once for each length that paths have, the longest first, and is
     matched with each pattern that has a wildcard; of these, the first `MAX_PATTERNS` of a file count.
     """

@@ -1,4 +1,4 @@
-"""The one reader of sitemaps: octets in, entries out, whatever URL and Content-Type say.
+"""The one reader of sitemaps: bytes in, entries out, whatever URL and Content-Type say.
 
 Reads XML as https://www.sitemaps.org/protocol.html describes it, with Google's extensions for news, images, videos
 and languages, RSS 2.0, Atom, and text files, each of them also packed with gzip. The parser is expat, because it
@@ -25,10 +25,10 @@ from .html import marked_encoding
 MOST_OCTETS: Final = 52_428_800  # of an unpacked sitemap that are read
 MOST_ENTRIES: Final = 50_000  # that are read
 MOST_ERRORS: Final = 1_000  # places that are no XML, after which a sitemap is not read on
-_PIECE: Final = 32_768  # octets that are unpacked, decoded and parsed at once
-_TELLING: Final = 1_024  # octets that tell the encoding, or gzip
+_PIECE: Final = 32_768  # bytes that are unpacked, decoded and parsed at once
+_TELLING: Final = 1_024  # bytes that tell the encoding, or gzip
 _HEAD: Final = 65_536  # characters in which the root element must begin
-_LONGEST_TAG: Final = 262_144  # octets of a tag or comment: expat reads one from its start with each piece
+_LONGEST_TAG: Final = 262_144  # bytes of a tag or comment: expat reads one from its start with each piece
 _LONGEST_TEXT: Final = 16_384  # characters of an element; of longer ones the rest is ignored
 _DEEPEST: Final = 64  # levels of elements
 _MOST_LAYERS: Final = 3  # of gzip
@@ -71,7 +71,7 @@ _DATES: Final = frozenset({"publication_date", "expiration_date"})
 
 
 class NotASitemapError(ValueError):
-    """The octets are no sitemap; the message says why."""
+    """The bytes are no sitemap; the message says why."""
 
 
 @dataclass(slots=True, eq=False)
@@ -195,7 +195,7 @@ class Sitemap:
         except ValueError:
             return url
 
-    # From octets to text.
+    # From bytes to text.
 
     def _unpacked(self, body: bytes) -> Iterator[bytes]:
         pieces: Iterator[bytes] = (body[at : at + _PIECE] for at in range(0, len(body), _PIECE))
@@ -242,7 +242,7 @@ class Sitemap:
         end, has_end = re.compile(rb"</(?:[\w.-]+:)?%s\s*>" % self.kind.encode()), False
         elements = _Elements(names, ready)
         parser: expat.XMLParserType | None = elements.parser()
-        fed = 0  # octets that the parser got
+        fed = 0  # bytes that the parser got
         for piece in _repaired(self._texts):
             has_end = has_end or bool(end.search(piece))
             view, at = memoryview(piece), 0
@@ -303,7 +303,7 @@ class Sitemap:
 
 
 def _start_of(pieces: Iterator[bytes]) -> bytes:
-    """The first of *pieces*, or as many as tell what they are: a member of gzip may have one octet."""
+    """The first of *pieces*, or as many as tell what they are: a member of gzip may have one byte."""
     start = b""
     while len(start) < _TELLING and (piece := next(pieces, b"")):
         start += piece

@@ -34,7 +34,7 @@ class Token(str):
 
 
 BareItem = bool | int | float | str | None
-"""A Boolean, Integer, Decimal, Date (as an integer), String or Token; None for octets and Display Strings."""
+"""A Boolean, Integer, Decimal, Date (an integer), String or Token; None for Byte Sequences, Display Strings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ class Meaning(NamedTuple):
     """What a response means.
 
     ``body`` is the robots.txt if ``access`` is successful; the page of a 5xx if it can be read; else empty. It may
-    be longer than the octets that count. ``problem`` says why the site is unreachable where the status does not,
+    be longer than the bytes that count. ``problem`` says why the site is unreachable where the status does not,
     ``warning`` what is odd about a body that is read. Unless ``is_of_site``, it says nothing about the
     site: nobody may keep it for others.
     """
@@ -153,7 +153,7 @@ def read(
     decoders: Mapping[str, Decoder],
     overrides: Mapping[int, Access] = _NO_OVERRIDES,
 ) -> Meaning:
-    """What *response* means to a reader of *limit* octets; *overrides* are as in `access`."""
+    """What *response* means to a reader of *limit* bytes; *overrides* are as in `access`."""
     status = response.status
     if _is_refusal(response):
         problem = f"the {response.via.value} refused: HTTP status {status}"
@@ -216,7 +216,7 @@ _VIEW: Final = re.compile(
 # All that the HTML standard escapes in the text of an element ("Serializing HTML fragments").
 _ESCAPE: Final = re.compile(rb"&(amp|lt|gt|nbsp);")
 _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREAK SPACE}".encode()}
-# In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard.
+# In browsers the bytes without a character in windows-1252 stand for C1 controls: the Encoding standard.
 _SHOWN: Final = [(octet, bytes((octet,)).decode("cp1252", "ignore")) for octet in range(0x80, 0xA0)]
 _SERVED: Final = {ord(character): octet for octet, character in _SHOWN if character}
 
@@ -230,7 +230,7 @@ def without_viewer(body: bytes) -> bytes:
     if not view:
         return body
     text = _ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1))
-    try:  # without a charset, octets of UTF-8 are shown as windows-1252
+    try:  # without a charset, bytes of UTF-8 are shown as windows-1252
         octets = text.decode().translate(_SERVED).encode("latin-1")
         octets.decode()
     except UnicodeError:
@@ -238,8 +238,8 @@ def without_viewer(body: bytes) -> bytes:
     return octets
 
 
-_TOP_OF_PAGE: Final = 16_384  # octets; an error page says what it is at its top
-_LONGEST_HEADING: Final = 300  # octets
+_TOP_OF_PAGE: Final = 16_384  # bytes; an error page says what it is at its top
+_LONGEST_HEADING: Final = 300  # bytes
 _HEADING: Final = re.compile(rb"<(?:title|h1)\b[^<>]*>", re.IGNORECASE)
 _END_OF_HEADING: Final = re.compile(rb"</(?:title|h1)\b", re.IGNORECASE)
 _ANY_TAG: Final = re.compile(rb"<[^<>]*>")

@@ -33,7 +33,7 @@ CLOCK_SKEW: Final = 60.0
 class Entry:
     """A cache entry: the robots.txt of one origin.
 
-    ``body`` holds the octets within ``REP_MAX_SIZE``; ``url`` answered, after the ``hops``; ``status`` is
+    ``body`` holds the bytes within ``REP_MAX_SIZE``; ``url`` answered, after the ``hops``; ``status`` is
     None when nothing did. ``fetched_at`` is when the origin last answered, ``fresh_until`` until when
     that counts; ``etag`` and ``last_modified`` are the validators of the answer.
 
