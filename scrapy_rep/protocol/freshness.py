@@ -124,11 +124,9 @@ class Freshness:
 
     def answered(self, entry: Entry, now: float, cache_control: str) -> Entry:
         """*entry*, just answered by the origin: fresh from *now* on."""
-        fresh_until = now + self.lifetime(cache_control)
-        return Entry(
-            entry.origin, entry.access, entry.url, entry.status, entry.body, entry.hops, now, fresh_until,
-            entry.etag, entry.last_modified, tried_at=now,
-        )  # fmt: skip
+        until = now + self.lifetime(cache_control)
+        entry = replace(entry, fetched_at=now, fresh_until=until, tried_at=now, retry_at=0.0)
+        return replace(entry, failures=0, unreachable_since=None)
 
     def failed(self, entry: Entry, now: float, attempts: int, retry_after: float | None) -> Entry:
         """*entry* after *attempts* more that failed in a row; what the origin last said is kept."""
