@@ -15,17 +15,7 @@ from scrapy_rep.protocol.path_pattern import Pattern
 from .html import Element, HtmlPage, is_html
 from .page import Directive, Headers, PageDirectives, bounded, fields_of, page_directives
 from .robots_signals import RobotsSignals, read_signal, read_usage
-from .rsl import (
-    MAX_LICENSES,
-    RSL_TYPE,
-    RslFile,
-    absolute,
-    as_page_says,
-    is_license,
-    is_rsl,
-    is_url,
-    urls_in_header,
-)
+from .rsl import RSL_TYPE, RslFile, as_page_says, is_rsl, urls_in_elements, urls_in_header
 from .vocabulary import Answer, Category, Signal, Statement, answers, shortened, without_repetitions
 
 TDMREP: Final = "/.well-known/tdmrep.json"  # where the reservations of an origin are
@@ -50,11 +40,10 @@ def ai_answers(
 ) -> dict[str, bool | None]:
     r"""Return whether a page may be used for "search", "ai-input" and "ai-train": True, False, None for unknown.
 
-    Asks as the crawler called *token* about the page at *path*, which may be a URL. *robots* is the parsed
-    robots.txt of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *rsl* that of the license that
-    robots.txt names, *headers* are the (name, value) pairs of the response, and *html* is its body, which is read
-    unless *headers* have another ``Content-Type``. Whatever they hold, nothing is raised, and the time is linear
-    in it.
+    *token* is the crawler that asks, and *path* is the page, which may be a URL. *robots* is the parsed robots.txt
+    of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *rsl* that of the license that robots.txt
+    names. *headers* are the (name, value) pairs of the response, and *html* is its body, which is read unless
+    *headers* have another ``Content-Type``. Never raises, whatever they hold, and takes time linear in it.
 
     A category is forbidden if anything says no, else permitted if anything says yes (draft-ietf-aipref-vocab-08
     section 5.1). Unknown is neither permission nor ban. For what *robots* forbids the site has no
@@ -133,17 +122,14 @@ class Elements:
         found: dict[str, list[Element]] = {"meta": [], "base": [], "link": [], "script": []}
         for one in islice(HtmlPage(html, content_type).elements([RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS):
             found[one.name].append(one)
-        metas = [one.attributes for one in found["meta"]]
-        named = [each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation"]
-        bases = (absolute(one.attributes["href"], url) for one in found["base"] if "href" in one.attributes)
-        base = next(filter(is_url, bases), url)
-        links = (one.attributes.get("href", "") for one in found["link"] if is_license(one.attributes))
-        urls = filter(is_url, (absolute(href, base) for href in links))
+        metas = (one.attributes for one in found["meta"])
+        named = (each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation")
+        links, bases = ([one.attributes for one in found[name]] for name in ("link", "base"))
         scripts = (one.text for one in found["script"] if is_rsl(one.attributes))
         licensed = (one for text in scripts for one in RslFile(text, url).statements(url, "page"))
         return cls(
             Reservation.of((each.get("content", "") for each in named), "meta"),
-            tuple(islice(urls, MAX_LICENSES)),
+            urls_in_elements(links, bases, url),
             without_repetitions(licensed),
         )
 
@@ -164,8 +150,7 @@ def statements_of(
 ) -> list[Statement]:
     """What a page says besides what its *site* does: in header *fields* by name, as directives and in *elements*.
 
-    *licenses* are the URLs of those that the page names. *meanings* are those of `MEANINGS` that directives have
-    as well.
+    *licenses* are the URLs of the licenses that the page names, *meanings* the names in `MEANINGS` that count.
     """
     reservation = elements.reservation.over(Reservation.of(bounded(fields.get("tdm-reservation", ())), "header"))
     if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
@@ -206,7 +191,7 @@ def bing(page: PageDirectives) -> list[Statement]:
 def google(page: PageDirectives) -> list[Statement]:
     """Return what ``nosnippet`` and ``max-snippet:0`` mean to Google: the page is no direct input to AI answers.
 
-    "Robots meta tag", 2026-03-24: they apply to AI Overviews and AI Mode too.
+    "Robots meta tag", 2026-03-24: they also apply to AI Overviews and AI Mode.
     """
     none = {("nosnippet", None), ("max-snippet", 0)}
     return _no(Signal.GOOGLE, [Category.AI_INPUT], page, lambda one: (one.name, one.value) in none)

@@ -1,10 +1,10 @@
 """RSL (Really Simple Licensing) 1.0: what a license file, or a license in a page, says about the use of a URL.
 
-https://rslstandard.org/rsl, a Recommendation of its own committee (2025-11-06), with errata to 2026-08-07. Its
-sections are cited as others quote them. A payment, a license server and other terms are named, never met.
+https://rslstandard.org/rsl, a Recommendation of its committee (2025-11-06), with errata to 2026-08-07; sections
+are numbered as others quote them. Payments, license servers and other terms are reported, never met.
 
-The XML is read by expat, because directives need no Scrapy and hence no lxml, and it comes with Python. A document
-type is refused, so that there are neither entities nor external files; depth, size and contents have bounds.
+Expat reads the XML: it comes with Python, and directives need neither Scrapy nor lxml. A document type is refused,
+which rules out entities and external files; depth, size and contents have bounds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import Final, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -150,7 +150,7 @@ def read_licenses(licenses: Iterable[License], scope: str = "") -> tuple[Stateme
     - ``ai-all`` and ``all`` stand for the usages that the table of labels names (section 3.4.1.1).
     - A permission with conditions, such as a payment or some users or countries, is an offer rather than a yes: it
       is recorded without a category [ours].
-    - Commas between tokens are read too, since generators write them [ours].
+    - Commas may separate tokens, since generators write them [ours].
     """
     found = [*licenses]
     lists = [one.permits for one in found if one.permits is not None]
@@ -202,12 +202,22 @@ def urls_in_header(fields: Iterable[str], url: str) -> tuple[str, ...]:
     for link in (each[:_MAX_FIELD] for each in fields if "license" in each.lower()):
         for target, parameters in _LINK.findall(link):
             values = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
-            if is_license(values):
+            if _is_license(values):
                 found[absolute(target, url)] = None
     return tuple(filter(is_url, found))[:MAX_LICENSES]
 
 
-def is_license(values: Mapping[str, str]) -> bool:
+def urls_in_elements(
+    links: Iterable[Mapping[str, str]], bases: Iterable[Mapping[str, str]], url: str
+) -> tuple[str, ...]:
+    """Return the absolute URLs of the licenses behind *links* of the page at *url*, seen from its *bases*."""
+    found = (absolute(each["href"], url) for each in bases if "href" in each)
+    base = next(filter(is_url, found), url)
+    urls = (absolute(each.get("href", ""), base) for each in links if _is_license(each))
+    return tuple(islice(filter(is_url, urls), MAX_LICENSES))
+
+
+def _is_license(values: Mapping[str, str]) -> bool:
     """Whether a link with these attributes or parameters leads to a license."""
     return "license" in values.get("rel", "").lower().split() and is_rsl(values)
 

@@ -160,7 +160,7 @@ def shortened(text: str) -> str:
 
 
 def without_repetitions(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Return the first of all *statements* that say the same, so that thousands of lines do not cost every page.
+    """Return the first of all *statements* that say the same: thousands of lines must not cost every page.
 
     The `answers` stay the same. Of irregular statements without a category, `MAX_UNREAD` are kept.
     """

@@ -50,16 +50,9 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
 
 __all__ = [
-    "LAST_RUN",
-    "InvalidSettingError",
-    "RepSettings",
-    "RequestHook",
-    "TargetUrl",
-    "Unreachable",
-    "asks_for_delays",
-    "asks_robots",
-    "logging_invalid_settings",
-]
+    "LAST_RUN", "InvalidSettingError", "RepSettings", "RequestHook", "TargetUrl", "Unreachable", "asks_for_delays",
+    "asks_robots", "logging_invalid_settings",
+]  # fmt: skip
 
 logger = logging.getLogger(__name__)
 
@@ -353,13 +346,9 @@ def _parse(name: str, value: Any) -> Any:
 def _check_names(names: Iterable[Any]) -> None:
     for name in names:
         if name in _REMOVED:
-            _warn_removed(name)
+            # With Python's default filters, once in a process.
+            warn(f"{name} does nothing any more: {_REMOVED[name]}", ScrapyDeprecationWarning, stacklevel=1)
         elif name not in _FIELDS:
             close = get_close_matches(name, _FIELDS, n=1)
             hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(_FIELDS)}"
             raise InvalidSettingError(f"unknown setting {name}: {hint}")
-
-
-def _warn_removed(name: str) -> None:
-    """Warn of the setting *name*. With Python's default filters that is once in a process."""
-    warn(f"{name} does nothing any more: {_REMOVED[name]}", ScrapyDeprecationWarning, stacklevel=1)

@@ -192,8 +192,10 @@ class Door:
 
     def _robots(self, request: Request) -> Robots | None:
         """The robots.txt in memory for *request*, current or not: as long as it is the same, so is the verdict."""
+        if self._judge is None:
+            return None
         try:
-            return self._judge and self._judge.registry.origins.at(self._crawl.targets.of(request)).robots
+            return self._judge.registry.origins.at(self._crawl.targets.of(request)).robots
         except ValueError:
             return None
 
