@@ -16,7 +16,7 @@ from .html import Element, HtmlPage, is_html
 from .page import Directive, Headers, PageDirectives, bounded, fields_of, page_directives
 from .robots_signals import RobotsSignals, read_signal, read_usage
 from .rsl import RSL_TYPE, RslFile, as_page_says, is_rsl, urls_in_elements, urls_in_header
-from .vocabulary import Answer, Category, Signal, Statement, answers, shortened, without_repetitions
+from .vocabulary import Permission, Purpose, Signal, Statement, answers, shortened, without_repetitions
 
 TDMREP: Final = "/.well-known/tdmrep.json"  # where the reservations of an origin are
 AI_TXT: Final = "/ai.txt"  # where the ai.txt of an origin is
@@ -25,7 +25,7 @@ MAX_TDMREP: Final = 1_048_576  # bytes of a tdmrep.json; a larger file says noth
 _MAX_RULES: Final = 1_000  # of a tdmrep.json
 _RESERVATIONS: Final = {"1": True, "0": False}
 _MAX_ELEMENTS: Final = 10_000
-_SAYS: Final = {Answer.YES: True, Answer.NO: False, Answer.UNKNOWN: None}
+_SAYS: Final = {Permission.YES: True, Permission.NO: False, Permission.UNKNOWN: None}
 
 
 def ai_answers(
@@ -67,8 +67,7 @@ def ai_answers(
     named = licenses_named(fields, elements, path)
     found = answers(statements_of(fields, said, elements, site, licenses=named))
     return {
-        category.value: _SAYS[found[category]]
-        for category in (Category.SEARCH, Category.AI_INPUT, Category.AI_TRAIN)
+        category.value: _SAYS[found[category]] for category in (Purpose.SEARCH, Purpose.AI_INPUT, Purpose.AI_TRAIN)
     }
 
 
@@ -102,7 +101,7 @@ class Reservation:
         text = f"tdm-reservation: {int(self.reserved)}"
         return [
             Statement(Signal.TDM_RESERVATION, category, not self.reserved, self.source, text, 0, self.irregular)
-            for category in (Category.AI_INPUT, Category.AI_TRAIN)
+            for category in (Purpose.AI_INPUT, Purpose.AI_TRAIN)
         ]
 
 
@@ -175,7 +174,7 @@ def noai(page: PageDirectives, media_type: str = "") -> list[Statement]:
     *media_type* is the Content-Type of the response. DeviantArt, 2022; img2dataset and datadiligence obey it.
     """
     words = {"noai", "noimageai"} if media_type.strip().lower().startswith("image/") else {"noai"}
-    return _no(Signal.NOAI, [Category.AI_TRAIN], page, lambda one: one.name in words)
+    return _no(Signal.NOAI, [Purpose.AI_TRAIN], page, lambda one: one.name in words)
 
 
 def bing(page: PageDirectives) -> list[Statement]:
@@ -184,7 +183,7 @@ def bing(page: PageDirectives) -> list[Statement]:
     ``nocache`` limits both to URL, title and snippet, which is no category: it is recorded. Where a page has both,
     Bing takes it as ``nocache``: the one case where one more word permits more (Bing blog, 2023-09).
     """
-    limited: list[Category | None] = [None] if "nocache" in page.marks else [Category.AI_INPUT, Category.AI_TRAIN]
+    limited: list[Purpose | None] = [None] if "nocache" in page.marks else [Purpose.AI_INPUT, Purpose.AI_TRAIN]
     return _no(Signal.BING, limited, page, lambda one: one.name in {"noarchive", "nocache"})
 
 
@@ -194,7 +193,7 @@ def google(page: PageDirectives) -> list[Statement]:
     "Robots meta tag", 2026-03-24: they also apply to AI Overviews and AI Mode.
     """
     none = {("nosnippet", None), ("max-snippet", 0)}
-    return _no(Signal.GOOGLE, [Category.AI_INPUT], page, lambda one: (one.name, one.value) in none)
+    return _no(Signal.GOOGLE, [Purpose.AI_INPUT], page, lambda one: (one.name, one.value) in none)
 
 
 MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing": bing, "google": google}
@@ -202,7 +201,7 @@ MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing
 
 
 def _no(
-    signal: Signal, categories: Sequence[Category | None], page: PageDirectives, says: Callable[[Directive], bool]
+    signal: Signal, categories: Sequence[Purpose | None], page: PageDirectives, says: Callable[[Directive], bool]
 ) -> list[Statement]:
     """The statements of the directives that *says* finds; one without a category is recorded."""
     return [
@@ -260,7 +259,7 @@ def read_ai_txt(file: RobotsTxt, token: str, url: str) -> list[Statement]:
     if not verdict.rule or not verdict.rule.value:
         return []
     text = shortened(str(verdict.rule))
-    return [Statement(Signal.AI_TXT, Category.AI_TRAIN, verdict.allowed, AI_TXT, text, verdict.line)]
+    return [Statement(Signal.AI_TXT, Purpose.AI_TRAIN, verdict.allowed, AI_TXT, text, verdict.line)]
 
 
 @dataclass(frozen=True, slots=True)

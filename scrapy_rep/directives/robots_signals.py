@@ -28,7 +28,7 @@ from scrapy_rep.protocol.records import kind_of
 
 from .rsl import MAX_LICENSES, is_url
 from .structured_fields import Token, parse_dictionary
-from .vocabulary import Category, Signal, Statement, label_of, level_of, shortened, without_repetitions
+from .vocabulary import Purpose, Signal, Statement, label_of, level_of, shortened, without_repetitions
 
 MAX_ITEMS: Final = 100  # items of one Content-Signal line that are read
 MAX_PATTERNS: Final = 1_000  # with a wildcard, the first of a file that count; no honest file has as many
@@ -315,7 +315,7 @@ def _training_rules(robotstxt: RobotsTxt, token: str) -> PathRules:
     def read(record: Record) -> Iterator[Statement]:
         text, allows = shortened(f"{record.key.decode()}: {record.text}"), AI_TRAINING[record.key.lower()]
         yield Statement(
-            Signal.DISALLOW_AI_TRAINING, Category.AI_TRAIN, allows, "robots.txt", text, record.line, irregular=True
+            Signal.DISALLOW_AI_TRAINING, Purpose.AI_TRAIN, allows, "robots.txt", text, record.line, irregular=True
         )
 
     lines = {rule.line for rule in robotstxt.rules(token) if rule.value}

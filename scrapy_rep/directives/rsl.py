@@ -21,7 +21,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 from scrapy_rep.protocol import Origin, path_of
 from scrapy_rep.protocol.path_pattern import Pattern
 
-from .vocabulary import Category, Signal, Statement, label_of, shortened, without_repetitions
+from .vocabulary import Purpose, Signal, Statement, label_of, shortened, without_repetitions
 
 MAX_SIZE: Final = 1_048_576  # bytes of a license file; a larger file says nothing
 MAX_DEPTH: Final = 100  # elements inside each other
@@ -70,7 +70,7 @@ class RslFile:
 
     def __init__(self, document: bytes | str, base: str = "") -> None:
         """Read *document*, whatever it is; *base* is the URL of the page that holds it, empty for a file."""
-        reader = _Reader()
+        reader = _RslReader()
         reader.read(document)
         self.max_age = reader.max_age * _DAY
         self.problem = reader.problem
@@ -88,8 +88,8 @@ class RslFile:
         equally wide, each may forbid. Paths match as in RFC 9309 (section 3.3).
         """
         said = [_said(self.problem, irregular=True)] if self.problem else []
-        settled: set[Category | None] = set()
-        offered: set[Category | None] = set()
+        settled: set[Purpose | None] = set()
+        offered: set[Purpose | None] = set()
         path, origin = path_of(url), Origin.find(url)
         matching = (scope for scope in self._scopes if scope.matches(path, origin))
         for _, level in groupby(matching, attrgetter("length")):
@@ -158,7 +158,7 @@ def read_licenses(licenses: Iterable[License], scope: str = "") -> tuple[Stateme
     statements = [statement for one in found for statement in _of_license(one, scope)]
     if lists:
         text = f"permits: {' '.join(lists)}"
-        statements += [_said(text, scope, each, allows=False) for each in Category if each not in listed]
+        statements += [_said(text, scope, each, allows=False) for each in Purpose if each not in listed]
     return without_repetitions(statements)
 
 
@@ -177,14 +177,14 @@ def _of_license(license_: License, scope: str) -> Iterator[Statement]:
 
 
 def _said(
-    text: str, scope: str = "", use: Category | None = None, *, allows: bool | None = None, irregular: bool = False
+    text: str, scope: str = "", use: Purpose | None = None, *, allows: bool | None = None, irregular: bool = False
 ) -> Statement:
     """A statement of a license about a *use*, or one that is only recorded; its source comes with the question."""
     written = shortened(f"{scope} {text}" if scope else text)
     return Statement(Signal.RSL, use, allows, "", written, irregular=irregular)
 
 
-def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Category]]:
+def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Purpose]]:
     """The tokens in *text*, and what each is about. Those *of_drafts* permit nothing."""
     labels = {token: label_of(Signal.RSL, token) for token in text.lower().replace(",", " ").split()}
     return {
@@ -284,7 +284,7 @@ class _Scope(NamedTuple):
     origin: Origin | None
     pattern: Pattern | None
     statements: tuple[Statement, ...]
-    offers: frozenset[Category]
+    offers: frozenset[Purpose]
 
     @property
     def length(self) -> int:
@@ -337,7 +337,7 @@ class _RefusedError(ValueError):
     """A document that is not read any further."""
 
 
-class _Reader:
+class _RslReader:
     """Reads one document; what stands before a mistake in it counts."""
 
     def __init__(self) -> None:

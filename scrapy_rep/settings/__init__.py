@@ -14,7 +14,7 @@ from warnings import warn
 
 from scrapy.exceptions import ScrapyDeprecationWarning
 
-from scrapy_rep.directives.vocabulary import Answer, Category
+from scrapy_rep.directives.vocabulary import Permission, Purpose
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect
 
@@ -240,7 +240,7 @@ class RepSettings:
     rel_nofollow: str = _setting(one_of(_names("ignore", "report", "obey")), "ignore")
     """What ``rel="nofollow"`` of single links means: ``ignore``, ``report`` or ``obey``."""
 
-    purposes: tuple[Category, ...] = _setting(some_of({category.value: category for category in Category}), ())
+    purposes: tuple[Purpose, ...] = _setting(some_of({category.value: category for category in Purpose}), ())
     """What the crawl is for: ``search``, ``ai-input``, ``ai-train``, ``ai-index``. Signals of sites about the use
     by AI are read for a declared purpose alone."""
 
@@ -248,7 +248,9 @@ class RepSettings:
     """What becomes of a page that is reserved from a declared purpose: ``report``, ``obey`` (its items are
     dropped) or ``refuse`` (so they are, and where robots.txt reserves it, it is not requested)."""
 
-    ai_unknown: Answer = _setting(one_of({"unknown": Answer.UNKNOWN, "no": Answer.NO}), Answer.UNKNOWN)
+    ai_unknown: Permission = _setting(
+        one_of({"unknown": Permission.UNKNOWN, "no": Permission.NO}), Permission.UNKNOWN
+    )
     """What silence about a declared purpose means: ``unknown`` or ``no``."""
 
     ai_sources: tuple[str, ...] = _setting(some_of(_names("bing", "google", "ai.txt")), ())
