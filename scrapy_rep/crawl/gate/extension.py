@@ -152,15 +152,17 @@ class RepExtension:
 
     def _spider_closed(self, reason: str) -> Awaitable[None] | None:
         self.account.close()
-        runs = self.sitemaps.runs
-        if runs is not None and reason == "finished":
-            return self._save_and_close(runs)
+        runs = self.sitemaps.runs if reason == "finished" else None
+        if runs is not None or self._crawl.events.ending.subscribers:
+            return self._end(runs)
         self._close()
         return None
 
-    async def _save_and_close(self, runs: SitemapRuns) -> None:
+    async def _end(self, runs: SitemapRuns | None) -> None:
         try:
-            await runs.save()
+            if runs is not None:
+                await runs.save()
+            await self._crawl.events.ending.send_async()
         finally:
             self._close()
 

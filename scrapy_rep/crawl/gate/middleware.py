@@ -71,7 +71,7 @@ class RepMiddleware:
         self._crawl.has_gate = True
         self._door = self._crawl.part(Door)
         self._reads_delays = self._crawl.keeps_delays
-        self._delayed = self._crawl_delay.slots.delayed if self._crawl_delay is not None else {}
+        self._delayed = self._crawl_delay.records.delayed if self._crawl_delay is not None else {}
         self._final_url = FinalUrl(crawler, extension)
         self._extension, self._account = extension, extension.account
         self._targets = extension.targets

@@ -67,10 +67,10 @@ class CrawlDelay:
         self._download_slots = crawl.download_slots
         self._targets = crawl.targets
         self._limits = DelayLimits.of(settings, crawler.settings)
-        self.slots = crawl.part(Slots)
-        self.slots.kept = self._kept
+        self.records = crawl.part(Slots)
+        self.records.kept = self._kept
         self._door = crawl.part(Door)
-        self.forecast = CrawlForecast(crawl, self.slots)
+        self.forecast = CrawlForecast(crawl, self.records)
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelay | None]]
         self._requested = WeakKeyDictionary()
@@ -99,7 +99,7 @@ class CrawlDelay:
         key, delay = self._download_slots.key(request), self.requested(request, parser)
         if delay is not None and self._crawl.has_gate and self._limits.forbids(key, delay):
             return delay  # without our gate nothing would drop the request
-        if delay is not None or self.slots.delayed_at(key) is not None:
+        if delay is not None or self.records.delayed_at(key) is not None:
             self._require(key, request, delay)
         return None
 
@@ -127,14 +127,14 @@ class CrawlDelay:
         name = self._targets.site(request)
         if self._events.met.subscribers:
             self._events.met.send(name)
-        site = self.slots.sites.get(name)
+        site = self.records.sites.get(name)
         return site if site is not None and site.floor else None
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
         """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
         try:
             is_excepted = self._judge is not None and self._judge.has_no_delay(cause)
-            if (robots.may_request_delays or self.slots.delayed) and not is_excepted:
+            if (robots.may_request_delays or self.records.delayed) and not is_excepted:
                 self.prepare(cause, robots.parser)
                 site = self._restart_delay(cause)
                 if site is not None and site.is_shared:
@@ -157,7 +157,7 @@ class CrawlDelay:
             return
         is_shared = self._settings.shares(origin)
         source = (origin, self._crawl.product_tokens.of(request))
-        if self.slots.require(key, source, self._limits.kept(delay) if delay else 0.0, is_shared=is_shared):
+        if self.records.require(key, source, self._limits.kept(delay) if delay else 0.0, is_shared=is_shared):
             self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.obeyed(origin, delay)
@@ -170,7 +170,7 @@ class CrawlDelay:
 
     def _connect(self) -> None:
         """Listen to requests only while there are delays: it costs each request some microseconds."""
-        has_delays = bool(self.slots.delayed or self._events.met)
+        has_delays = bool(self.records.delayed or self._events.met)
         if self.has_delays == has_delays:
             return
         self.has_delays, self._door.site = has_delays, self.site if has_delays else None
@@ -184,7 +184,7 @@ class CrawlDelay:
             self._crawl.downloader.end_repeats()
 
     def _has_delay(self, request: Request) -> bool:
-        return self.slots.delayed_at(self._download_slots.key(request)) is not None
+        return self.records.delayed_at(self._download_slots.key(request)) is not None
 
     def _reached_downloader(self, request: Request) -> None:
         """Apply the delay when the download slot exists and the request is not yet in its queue."""
@@ -198,16 +198,16 @@ class CrawlDelay:
         name = key if is_usual else self._targets.site(request)
         if self._events.met.subscribers:
             self._events.met.send(name)
-        slot = self.slots.place(key, name)
+        slot = self.records.place(key, name)
         if slot is not None:
-            self.slots.keep_applied(slot)
+            self.records.keep_applied(slot)
             self._door.reached(request, slot)
 
     def _response_downloaded(self, request: Request) -> None:
         """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
-        slot = self.slots.delayed_at(self._download_slots.key(request))
+        slot = self.records.delayed_at(self._download_slots.key(request))
         if slot is not None:
-            self.slots.keep_applied(slot)
+            self.records.keep_applied(slot)
 
     def _opened(self) -> None:
         """Listen to our registry; without our gate, to Scrapy's own middleware."""
@@ -233,7 +233,7 @@ class CrawlDelay:
         return self._crawl.find(Judge)
 
     def __repr__(self) -> str:
-        return f"<CrawlDelay {self.slots!r}>"
+        return f"<CrawlDelay {self.records!r}>"
 
 
 class RateLimiterMiddleware:

@@ -92,8 +92,8 @@ class RepPriorityQueue:
         """The download slots that could start one of its requests now."""
         self._tracker = Crawl.of(crawler).part(SlotTracker)
         self._tracker.queues.append(self)
-        self._tracker.slots.has_queue = True
-        self._slots = self._tracker.slots
+        self._tracker.records.has_queue = True
+        self._slots = self._tracker.records
         self._met = Crawl.of(crawler).events.met
         self._journal = self._find_journal(startprios) if key else None
         if self._journal is None:
@@ -415,9 +415,9 @@ class SlotTracker:
         self._handed_out: dict[Request, Slot] = {}
         self.last: Request | None = None
         """The request that was handed out last, until `check_last` has looked at it."""
-        self.slots = crawl.part(Slots)
-        self.slots.update = self.update
-        self._waits = self.slots.waits
+        self.records = crawl.part(Slots)
+        self.records.update = self.update
+        self._waits = self.records.waits
         if self.crawl_delay is not None:
             self.crawl_delay.forecast.watch(self.timer)
         crawl.events.ended.subscribe(self._request_ended)
@@ -441,7 +441,7 @@ class SlotTracker:
             return False
         if state is not None and self.crawl_delay is not None:
             self.crawl_delay.prepare_known(request)
-        seconds = self.slots.seconds_to_start(self.slots.of(self.download_slots.key(request)))
+        seconds = self.records.seconds_to_start(self.records.of(self.download_slots.key(request)))
         if seconds:
             self.timer.call_after(seconds, self._engine.wake)
         return seconds == 0
@@ -463,7 +463,7 @@ class SlotTracker:
                 self.prefetcher.add(requests)
                 return
             robots, delays = state.robots, self.crawl_delay
-            if robots is not None and delays is not None and (robots.may_request_delays or self.slots.delayed):
+            if robots is not None and delays is not None and (robots.may_request_delays or self.records.delayed):
                 request = request or queue.peek_in(requests)
                 if request is None:
                     queue.remove(requests)
@@ -490,10 +490,10 @@ class SlotTracker:
             return
         seconds = None
         if slot.size and any(slot.turns.values()):
-            seconds = self.slots.seconds_to_start(slot)
+            seconds = self.records.seconds_to_start(slot)
             if seconds != 0 and not self._sees_departures:
                 self._see_departures()
-                seconds = self.slots.seconds_to_start(slot)
+                seconds = self.records.seconds_to_start(slot)
         for queue, turns in slot.turns.items():
             if seconds != 0 or not turns:
                 queue.ready.pop(slot, None)
@@ -551,10 +551,10 @@ class SlotTracker:
 
     def _request_ended(self, request: Request) -> None:
         """A request has left the downloader; requests of pipelines and for robots.txt come from no queue."""
-        slot = self._handed_out.pop(request, None) or self.slots.by_key.get(self.download_slots.key(request))
+        slot = self._handed_out.pop(request, None) or self.records.by_key.get(self.download_slots.key(request))
         if slot is not None:
             slot.handed_out.discard(request)
-            if slot.size or self.slots.delayed:
+            if slot.size or self.records.delayed:
                 self.update(slot)
 
     def _has_enough_ready(self) -> bool:
@@ -567,7 +567,7 @@ class SlotTracker:
         return self.waiting >= self._max_waiting and not any(queue.ready for queue in self.queues)
 
     def __repr__(self) -> str:
-        return f"<SlotTracker {self.slots!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"
+        return f"<SlotTracker {self.records!r} handed_out={len(self._handed_out)} {self.prefetcher!r}>"
 
 
 def _checked(line: Any) -> tuple[str, str | None, list[int]]:

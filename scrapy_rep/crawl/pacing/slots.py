@@ -75,15 +75,23 @@ class Site:
     """The site *name*. Times are monotonic seconds."""
 
     __slots__ = (
-        "__weakref__", "_required", "_turn", "_turns", "backoff", "is_shared", "last_start", "name", "requested",
-        "slots",
+        "__weakref__",
+        "_required",
+        "_turn",
+        "_turns",
+        "backoff",
+        "is_shared",
+        "last_start",
+        "name",
+        "places",
+        "requested",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.is_shared = False
         """Whether other processes may request its pages. Once true, it stays true."""
-        self.slots: dict[Slot, None] = {}
+        self.places: dict[Slot, None] = {}
         """The download slots through which it is requested, while it has a floor."""
         self.requested = 0.0
         """The seconds between two starts that robots.txt files require: the largest of ``_required``."""
@@ -165,7 +173,7 @@ class Site:
         turn: Deferred[None] = Deferred()
         if self._turn is None:
             self._turn = turn
-            for slot in self.slots:
+            for slot in self.places:
                 slot.at_door.add(self)
             return
         if first:
@@ -188,7 +196,7 @@ class Site:
                 self._turn = turn
                 call_later(0, _begin, turn)  # not now: without asyncio each would resume inside the one before
         if self._turn is None:
-            for slot in self.slots:
+            for slot in self.places:
                 slot.at_door.discard(self)
 
     def __repr__(self) -> str:
@@ -350,7 +358,7 @@ class Slots:
 
     def changed(self, site: Site) -> None:
         """Look again at the download slots of *site*: they may start earlier or later."""
-        for slot in [*site.slots]:
+        for slot in [*site.places]:
             self.update(slot)
 
     def require(self, key: str, source: DelaySource, seconds: float, *, is_shared: bool = False) -> bool:
@@ -361,7 +369,7 @@ class Slots:
         """
         site = self.sites.get(source[0].host)
         before = site.requires(source) if site is not None else 0.0
-        if seconds == before and not (site is not None and seconds and self.by_key.get(key) not in site.slots):
+        if seconds == before and not (site is not None and seconds and self.by_key.get(key) not in site.places):
             return False  # as nearly every request finds it
         site = self.site(source[0].host)
         site.require(source, seconds)
@@ -371,24 +379,24 @@ class Slots:
     def back_off(self, site: Site, key: str, *, is_shared: bool = False) -> None:
         """Keep the back-off of *site*, which has changed and uses download slot *key*."""
         site.is_shared = site.is_shared or is_shared
-        before = [*site.slots]
+        before = [*site.places]
         self._keep(key, site)
-        for slot in dict.fromkeys([*before, *site.slots]):
+        for slot in dict.fromkeys([*before, *site.places]):
             self.update(slot)
 
     def place(self, key: str, name: str) -> Slot | None:
         """The download slot *key*, through which a request for the site *name* goes; None if it has no delay."""
         site = self.sites.get(name)
-        if site is not None and site.floor and self.by_key.get(key) not in site.slots:
+        if site is not None and site.floor and self.by_key.get(key) not in site.places:
             self._keep(key, site)
         return self.delayed_at(key)
 
     def _keep(self, key: str, site: Site) -> bool:
         """Keep what *site* asks for in its download slots, *key* among them; return whether that is new there."""
         if site.floor:
-            site.slots[self.of(key)] = None
+            site.places[self.of(key)] = None
         is_new = False
-        for slot in [*site.slots]:
+        for slot in [*site.places]:
             was_delayed = slot in self.delayed
             slot.weigh(site)
             if slot.floor or was_delayed:
@@ -400,7 +408,7 @@ class Slots:
             self.kept(slot)
             is_new = is_new or (slot.key == key and slot.floor > 0 and not was_delayed)
         if not site.floor:
-            site.slots.clear()
+            site.places.clear()
         return is_new
 
     def own_delay(self, site: Site, key: str) -> float:
@@ -471,12 +479,12 @@ class Slots:
                 del self.by_key[key]
                 self.delayed.pop(slot, None)
                 for site in slot.sites:
-                    site.slots.pop(slot, None)
+                    site.places.pop(slot, None)
         self._forget_sites()
         self._most = max(_LEAST, 2 * len(self.by_key))
 
     def _forget_sites(self) -> None:
-        self.sites = {name: site for name, site in self.sites.items() if site.slots or site.is_waited_for}
+        self.sites = {name: site for name, site in self.sites.items() if site.places or site.is_waited_for}
         self._most_sites = max(_LEAST, 2 * len(self.sites))
 
     def __len__(self) -> int:

@@ -162,7 +162,7 @@ class Backoffs:
 
     @staticmethod
     def _key(site: Site) -> str:
-        return next((slot.key for slot in site.slots), site.name)
+        return next((slot.key for slot in site.places), site.name)
 
     def _hear(self) -> None:
         """Hear of good answers only while there is something that they may end: each costs a call."""
@@ -197,7 +197,7 @@ class Backoffs:
 
     def _accepted(self, site: Site, key: str) -> int:
         """How many requests of the download slot of *site* were answered well in the last `SPAN` seconds."""
-        since, keys = clock.monotonic() - SPAN, {key, *(slot.key for slot in site.slots)}
+        since, keys = clock.monotonic() - SPAN, {key, *(slot.key for slot in site.places)}
         return sum(came > since and slot in keys for came, slot in self._answers.recent)
 
     def _is_shared(self, request: Request) -> bool:

@@ -11,6 +11,8 @@ from uuid import uuid4
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
 from scrapy_rep.crawl.pacing.door import Door
 from scrapy_rep.crawl.pacing.slots import Slots
@@ -47,6 +49,8 @@ class Sharing:
             crawl.events.opening_store.subscribe(self._in_redis)
             crawl.events.closed.subscribe(self._connection.close)
         self._timer = Timer()
+        self._telling: set[Deferred[None]] = set()
+        """What this crawl is telling other processes: it ends when that has been said."""
         crawl.events.opened.subscribe(self._opened)
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
@@ -83,6 +87,7 @@ class Sharing:
         self._events.started.subscribe(permits.use)
         self._events.restarted.subscribe(permits.restart_delay)
         self._events.slowed.subscribe(self._slowed)
+        self._events.ending.subscribe(self._finish)
 
     async def _spider_opened(self) -> None:
         """Learn, before the first request, what an earlier run has left to wait for."""
@@ -92,7 +97,13 @@ class Sharing:
 
     def _slowed(self, site: str, seconds: float, delay: float, pace: float) -> None:
         if self._limiter is not None:
-            start(self._tell(self._limiter, Hold(site, seconds, delay, pace)))
+            telling = start(self._tell(self._limiter, Hold(site, seconds, delay, pace)))
+            self._telling.add(telling)
+            telling.addBoth(lambda _: self._telling.discard(telling))
+
+    async def _finish(self) -> None:
+        for telling in [*self._telling]:
+            await maybe_deferred_to_future(telling)
 
     async def _tell(self, limiter: RateLimiter, hold: Hold) -> None:
         with suppress(RateLimiterAwayError, IgnoreRequest):

@@ -95,7 +95,7 @@ async def test_a_request_that_is_cancelled_when_its_turn_has_come_passes_it_on(s
 async def test_its_download_slot_knows_that_one_waits_at_the_door(site: Site) -> None:
     site.require(HTTP, 2.0)
     slot = Slot("a.example")
-    site.slots[slot] = None
+    site.places[slot] = None
     await site.enter(first=False)
     assert slot.at_door == {site}
     site.leave()
