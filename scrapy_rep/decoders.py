@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from .protocol.codings import Decoder, in_members
 
-_PIECE: Final = 65_536  # octets that are decoded at a time
-_LITTLE: Final = 64  # octets; a block of Zstandard takes four at least and holds 128 KiB at most
+_PIECE: Final = 65_536  # bytes that are decoded at a time
+_LITTLE: Final = 64  # bytes; a block of Zstandard takes four at least and holds 128 KiB at most
 _ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"  # RFC 8878 section 3.1.1
 
 

@@ -29,6 +29,6 @@ be coroutines.
 ai_signals: Final = object()
 """Sent before the callback of each response about whose use by AI something was said (``REP_PURPOSES``).
 
-Handlers receive ``response``, ``answers`` (a dict from `Category` to `Answer`) and ``statements`` (a list of
+Handlers receive ``response``, ``answers`` (a dict from `Purpose` to `Permission`) and ``statements`` (a list of
 `Statement`); they must not be coroutines.
 """

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.rsl import is_url
-from scrapy_rep.directives.vocabulary import Answer, Signal, answers
+from scrapy_rep.directives.vocabulary import Permission, Signal, answers
 from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from scrapy_rep.protocol.product_token import is_global, token_in
@@ -225,5 +225,5 @@ def _answers(robotstxt: RobotsTxt, signals: Mapping[str, int]) -> dict[str, str]
         f"{signal} {category.value}": answer.value
         for signal in (Signal.CONTENT_SIGNAL, Signal.CONTENT_USAGE)
         for category, answer in answers(one for one in said if one.signal is signal).items()
-        if answer is not Answer.UNKNOWN
+        if answer is not Permission.UNKNOWN
     }

@@ -1,7 +1,7 @@
 """What a page and a site say beside Allow and Disallow: page directives, signals about the use by AI, sitemaps.
 
-`page_directives` asks what a page says to a crawler, `ai_answers` for which purposes it may be used. Needs the
-standard library alone. Knows header fields, HTML and files as they were received; must not know Scrapy.
+`page_directives` reads what a page says to a crawler, `ai_answers` for which purposes it may be used. Both take
+header fields, HTML and files as they were received, and need only the standard library.
 
 >>> from scrapy_rep.directives import ai_answers, page_directives
 >>> print(page_directives(["mybot"], [("X-Robots-Tag", "noindex, max-snippet: 50")]))

@@ -15,18 +15,8 @@ from scrapy_rep.protocol.path_pattern import Pattern
 from .html import Element, HtmlPage, is_html
 from .page import Directive, Headers, PageDirectives, bounded, fields_of, page_directives
 from .robots_signals import RobotsSignals, read_signal, read_usage
-from .rsl import (
-    MAX_LICENSES,
-    RSL_TYPE,
-    RslFile,
-    absolute,
-    as_page_says,
-    is_license,
-    is_rsl,
-    is_url,
-    urls_in_header,
-)
-from .vocabulary import Answer, Category, Signal, Statement, answers, shortened, without_repetitions
+from .rsl import RSL_TYPE, RslFile, as_page_says, is_rsl, urls_in_elements, urls_in_header
+from .vocabulary import Permission, Purpose, Signal, Statement, answers, shortened, without_repetitions
 
 TDMREP: Final = "/.well-known/tdmrep.json"  # where the reservations of an origin are
 AI_TXT: Final = "/ai.txt"  # where the ai.txt of an origin is
@@ -35,7 +25,7 @@ MAX_TDMREP: Final = 1_048_576  # bytes of a tdmrep.json; a larger file says noth
 _MAX_RULES: Final = 1_000  # of a tdmrep.json
 _RESERVATIONS: Final = {"1": True, "0": False}
 _MAX_ELEMENTS: Final = 10_000
-_SAYS: Final = {Answer.YES: True, Answer.NO: False, Answer.UNKNOWN: None}
+_SAYS: Final = {Permission.YES: True, Permission.NO: False, Permission.UNKNOWN: None}
 
 
 def ai_answers(
@@ -50,11 +40,10 @@ def ai_answers(
 ) -> dict[str, bool | None]:
     r"""Return whether a page may be used for "search", "ai-input" and "ai-train": True, False, None for unknown.
 
-    Asks as the crawler called *token* about the page at *path*, which may be a URL. *robots* is the parsed
-    robots.txt of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *rsl* that of the license that
-    robots.txt names, *headers* are the (name, value) pairs of the response, and *html* is its body, which is read
-    unless *headers* have another ``Content-Type``. Whatever they hold, nothing is raised, and the time is linear
-    in it.
+    *token* is the crawler that asks, and *path* is the page, which may be a URL. *robots* is the parsed robots.txt
+    of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *rsl* that of the license that robots.txt
+    names. *headers* are the (name, value) pairs of the response, and *html* is its body, which is read unless
+    *headers* have another ``Content-Type``. Never raises, whatever they hold, and takes time linear in it.
 
     A category is forbidden if anything says no, else permitted if anything says yes (draft-ietf-aipref-vocab-08
     section 5.1). Unknown is neither permission nor ban. For what *robots* forbids the site has no
@@ -78,8 +67,7 @@ def ai_answers(
     named = licenses_named(fields, elements, path)
     found = answers(statements_of(fields, said, elements, site, licenses=named))
     return {
-        category.value: _SAYS[found[category]]
-        for category in (Category.SEARCH, Category.AI_INPUT, Category.AI_TRAIN)
+        category.value: _SAYS[found[category]] for category in (Purpose.SEARCH, Purpose.AI_INPUT, Purpose.AI_TRAIN)
     }
 
 
@@ -113,7 +101,7 @@ class Reservation:
         text = f"tdm-reservation: {int(self.reserved)}"
         return [
             Statement(Signal.TDM_RESERVATION, category, not self.reserved, self.source, text, 0, self.irregular)
-            for category in (Category.AI_INPUT, Category.AI_TRAIN)
+            for category in (Purpose.AI_INPUT, Purpose.AI_TRAIN)
         ]
 
 
@@ -133,17 +121,14 @@ class Elements:
         found: dict[str, list[Element]] = {"meta": [], "base": [], "link": [], "script": []}
         for one in islice(HtmlPage(html, content_type).elements([RSL_TYPE, "tdm-reservation"]), _MAX_ELEMENTS):
             found[one.name].append(one)
-        metas = [one.attributes for one in found["meta"]]
-        named = [each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation"]
-        bases = (absolute(one.attributes["href"], url) for one in found["base"] if "href" in one.attributes)
-        base = next(filter(is_url, bases), url)
-        links = (one.attributes.get("href", "") for one in found["link"] if is_license(one.attributes))
-        urls = filter(is_url, (absolute(href, base) for href in links))
+        metas = (one.attributes for one in found["meta"])
+        named = (each for each in metas if each.get("name", "").strip().lower() == "tdm-reservation")
+        links, bases = ([one.attributes for one in found[name]] for name in ("link", "base"))
         scripts = (one.text for one in found["script"] if is_rsl(one.attributes))
         licensed = (one for text in scripts for one in RslFile(text, url).statements(url, "page"))
         return cls(
             Reservation.of((each.get("content", "") for each in named), "meta"),
-            tuple(islice(urls, MAX_LICENSES)),
+            urls_in_elements(links, bases, url),
             without_repetitions(licensed),
         )
 
@@ -164,8 +149,7 @@ def statements_of(
 ) -> list[Statement]:
     """What a page says besides what its *site* does: in header *fields* by name, as directives and in *elements*.
 
-    *licenses* are the URLs of those that the page names. *meanings* are those of `MEANINGS` that directives have
-    as well.
+    *licenses* are the URLs of the licenses that the page names, *meanings* the names in `MEANINGS` that count.
     """
     reservation = elements.reservation.over(Reservation.of(bounded(fields.get("tdm-reservation", ())), "header"))
     if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
@@ -190,7 +174,7 @@ def noai(page: PageDirectives, media_type: str = "") -> list[Statement]:
     *media_type* is the Content-Type of the response. DeviantArt, 2022; img2dataset and datadiligence obey it.
     """
     words = {"noai", "noimageai"} if media_type.strip().lower().startswith("image/") else {"noai"}
-    return _no(Signal.NOAI, [Category.AI_TRAIN], page, lambda one: one.name in words)
+    return _no(Signal.NOAI, [Purpose.AI_TRAIN], page, lambda one: one.name in words)
 
 
 def bing(page: PageDirectives) -> list[Statement]:
@@ -199,17 +183,17 @@ def bing(page: PageDirectives) -> list[Statement]:
     ``nocache`` limits both to URL, title and snippet, which is no category: it is recorded. Where a page has both,
     Bing takes it as ``nocache``: the one case where one more word permits more (Bing blog, 2023-09).
     """
-    limited: list[Category | None] = [None] if "nocache" in page.marks else [Category.AI_INPUT, Category.AI_TRAIN]
+    limited: list[Purpose | None] = [None] if "nocache" in page.marks else [Purpose.AI_INPUT, Purpose.AI_TRAIN]
     return _no(Signal.BING, limited, page, lambda one: one.name in {"noarchive", "nocache"})
 
 
 def google(page: PageDirectives) -> list[Statement]:
     """Return what ``nosnippet`` and ``max-snippet:0`` mean to Google: the page is no direct input to AI answers.
 
-    "Robots meta tag", 2026-03-24: they apply to AI Overviews and AI Mode too.
+    "Robots meta tag", 2026-03-24: they also apply to AI Overviews and AI Mode.
     """
     none = {("nosnippet", None), ("max-snippet", 0)}
-    return _no(Signal.GOOGLE, [Category.AI_INPUT], page, lambda one: (one.name, one.value) in none)
+    return _no(Signal.GOOGLE, [Purpose.AI_INPUT], page, lambda one: (one.name, one.value) in none)
 
 
 MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing": bing, "google": google}
@@ -217,7 +201,7 @@ MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing
 
 
 def _no(
-    signal: Signal, categories: Sequence[Category | None], page: PageDirectives, says: Callable[[Directive], bool]
+    signal: Signal, categories: Sequence[Purpose | None], page: PageDirectives, says: Callable[[Directive], bool]
 ) -> list[Statement]:
     """The statements of the directives that *says* finds; one without a category is recorded."""
     return [
@@ -275,7 +259,7 @@ def read_ai_txt(file: RobotsTxt, token: str, url: str) -> list[Statement]:
     if not verdict.rule or not verdict.rule.value:
         return []
     text = shortened(str(verdict.rule))
-    return [Statement(Signal.AI_TXT, Category.AI_TRAIN, verdict.allowed, AI_TXT, text, verdict.line)]
+    return [Statement(Signal.AI_TXT, Purpose.AI_TRAIN, verdict.allowed, AI_TXT, text, verdict.line)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Follows the tokenizer of the HTML standard (https://html.spec.whatwg.org/multipage/parsing.html), as far as it
 decides which elements there are. Never raises, and takes time linear in the page: no expression can match in two
-ways, and whatever does not end is the last thing that is read.
+ways, and reading ends at the first thing that does not end.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ MAX_SIZE: Final = 2_097_152  # bytes, or characters, of a page that are searched
 _TYPES: Final = {"text/html", "application/xhtml+xml"}
 META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")  # the start of a meta element, in any encoding but UTF-16
 _TAG: Final = b"<meta"
-START: Final = 100  # octets in which an encoding of two or four octets shows
-_LONGEST_TAG: Final = 8_192  # octets
+START: Final = 100  # bytes in which an encoding of two or four bytes shows
+_LONGEST_TAG: Final = 8_192  # bytes
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
-# What is inside these is text, or in a template no part of the page. Scripts do not run here, so noscript is read.
+# The content of these elements is text. Scripts do not run here: noscript is read.
 _TEXT_INSIDE: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
 _TEXT_WITH_SCRIPTS: Final = _TEXT_INSIDE | {b"noscript"}
 _SPEAKING: Final = frozenset(b"base link meta script".split())
@@ -49,7 +49,7 @@ _BOMS: Final = {  # that of UTF-16 begins that of UTF-32
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-_LIKE_MARKUP: Final = ("utf-16", "utf-32", "iso2022")  # encodings in which octets of text look like markup
+_LIKE_MARKUP: Final = ("utf-16", "utf-32", "iso2022")  # encodings in which bytes of text look like markup
 _SAMPLE: Final = rb"<meta name=a-b x='1' y=\"2\">&#;,: \u0041+AGE-"
 
 
@@ -75,7 +75,7 @@ class HtmlPage:
     __slots__ = ("_body", "_codec")
 
     def __init__(self, html: str | bytes, content_type: str = "") -> None:
-        """Octets are read in the encoding of a byte order mark, of *content_type*, of the page, else in UTF-8."""
+        """Bytes are read in the encoding of a byte order mark, of *content_type*, of the page, else in UTF-8."""
         body = html[:MAX_SIZE] if isinstance(html, bytes) else html[:MAX_SIZE].encode("utf-8", "replace")
         codec = _encoding(body, content_type) if isinstance(html, bytes) else "utf-8"
         if codec and codec.startswith(_LIKE_MARKUP):
@@ -85,7 +85,7 @@ class HtmlPage:
     def metas(self, words: Iterable[str]) -> Iterator[tuple[str, str]]:
         """The name and the content of the meta elements, up to the last that may hold one of *words*.
 
-        Those are in lower case. Most pages have such elements, few speak to crawlers: that is looked up first.
+        *words* are in lower case. Few pages speak to crawlers: the words are looked up first.
         """
         lower = self._body.lower()
         first, end = lower.find(_TAG), lower.rfind(_TAG) + _LONGEST_TAG
@@ -100,9 +100,9 @@ class HtmlPage:
         return map(self._element, _tags(self._body, _last_of(words, self._body.lower())))
 
     def loading_elements(self, names: Collection[str]) -> Iterator[Element]:
-        """The elements called *names*, and those with a style attribute, as they are where scripts run.
+        """The elements called *names*, and those with a style attribute, as a browser that runs scripts has them.
 
-        What noscript holds is text there. Those in a template are no part of the page.
+        There, the content of noscript is text. Elements in a template are no part of the page.
         """
         for tag in _tags(self._body, len(self._body), with_scripts=True):
             if tag.name.decode("latin-1") in names or b"style" in tag.attributes:
@@ -121,11 +121,11 @@ class HtmlPage:
         return text if is_raw or "&" not in text else _REFERENCE.sub(lambda found: unescape(found[0]), text)
 
 
-# Octets as text.
+# Bytes as text.
 
 
 def marked_encoding(body: bytes) -> str | None:
-    """The encoding that a byte order mark or octets of zero show; the mark is still to be removed."""
+    """The encoding that a byte order mark or zero bytes show; the mark is still to be removed."""
     for mark, codec in _BOMS.items():
         if body.startswith(mark):
             return codec
@@ -134,7 +134,7 @@ def marked_encoding(body: bytes) -> str | None:
 
 
 def _encoding(body: bytes, content_type: str) -> str | None:
-    """The encoding that octets show, or as declared; None for any other."""
+    """The encoding that the bytes show, or the one declared; None for any other."""
     if marked := marked_encoding(body):
         return marked
     declared = content_type.encode("ascii", "replace")
@@ -144,7 +144,7 @@ def _encoding(body: bytes, content_type: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def _known_codec(label: str) -> str | None:
-    """The codec called *label*, if it leaves markup as it is: "hex" and "punycode" are codecs as well."""
+    """The codec called *label*, if it leaves markup as it is: Python calls "hex" and "punycode" codecs."""
     try:
         name = codecs.lookup(label).name
         return name if _SAMPLE.decode(name, "replace") == _SAMPLE.decode() else None
@@ -152,7 +152,7 @@ def _known_codec(label: str) -> str | None:
         return None
 
 
-# Tags in octets.
+# Tags in bytes.
 
 
 class _Tag(NamedTuple):
@@ -165,7 +165,7 @@ class _Tag(NamedTuple):
 
 
 def _last_of(words: Iterable[str], lower: bytes) -> int:
-    """Where the last of *words* is in *lower*, or -1; the end where a name is spelt with character references."""
+    """Where the last of *words* is in *lower*, or -1; the end where a name has character references."""
     if b"&#" in lower and _ESCAPED.search(lower):
         return len(lower)
     return max(lower.rfind(word.encode()) for word in words)
@@ -174,7 +174,7 @@ def _last_of(words: Iterable[str], lower: bytes) -> int:
 def _tags(body: bytes, last: int, *, with_scripts: bool = False) -> Iterator[_Tag]:
     """The tags outside templates, up to that at *last*, each with the text that its element may have inside.
 
-    Those that can speak about the page; *with_scripts*, as where they run, the start tags of all elements.
+    By default, the tags that can speak about the page. *with_scripts*: all start tags, as where scripts run.
     """
     text_inside = _TEXT_WITH_SCRIPTS if with_scripts else _TEXT_INSIDE
     position = templates = 0

@@ -1,8 +1,8 @@
 """What a page says to one crawler, in header fields and meta elements: the more restrictive rule applies.
 
-The readers of ``X-Robots-Tag``, ``Robots-Tag`` and ``<meta name="robots">`` are as lenient as the web is careless:
-https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag; for ``Robots-Tag``
-draft-illyes-repext-03 section 3.1.1, a List of RFC 9651. They never raise, and take linear time.
+The readers of ``X-Robots-Tag``, ``Robots-Tag`` and ``<meta name="robots">`` are lenient, never raise, and take
+linear time. Sources: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag, and for
+``Robots-Tag`` draft-illyes-repext-03 section 3.1.1, a List of RFC 9651.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Directive:
 class PageDirectives:
     """What a page says to one crawler.
 
-    ``noindex`` and ``nofollow`` are whether it says so; ``noindex`` holds from ``unavailable_after`` on, too, an
-    aware datetime in UTC. ``max_snippet`` (characters) and ``max_video_preview`` (seconds) are None without a
+    ``noindex`` and ``nofollow`` are flags; ``noindex`` also holds from ``unavailable_after`` on, an aware datetime
+    in UTC. ``max_snippet`` (characters) and ``max_video_preview`` (seconds) are None without a
     limit, ``max_image_preview`` is "none", "standard", "large" or None. ``marks`` are words without an effect
     here, such as ``noarchive`` and ``noai``, ``unread`` the names of rules that could not be read; ``statements``
     are all rules that address the crawler.
@@ -126,12 +126,12 @@ def page_directives(
     content_type: str = "text/html",
     now: datetime | None = None,
 ) -> PageDirectives:
-    """Return what a page says to a crawler: rules for everybody and for all of its names, *tokens*, add up.
+    """Return what a page says to a crawler. Rules for everybody and for all of its names, *tokens*, add up.
 
     *headers* are the (name, value) pairs of the response in their order; of them ``X-Robots-Tag`` and
     ``Robots-Tag`` count. *html* is the body; its meta elements count if *content_type* is HTML or XHTML, and it
-    is read in the encoding that octets show, *content_type* or the page declare. *now* is an aware datetime, the
-    present if it is None. Whatever a page holds, nothing is raised, and the time is linear in it.
+    is read in the encoding that bytes show, *content_type* or the page declare. *now* is an aware datetime, the
+    present if it is None. Never raises for what a page holds, and takes time linear in it.
 
     Source: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag ("Combining rules").
     Raises ``ValueError`` if *now* has no time zone.
@@ -168,10 +168,7 @@ def bounded(values: Iterable[str]) -> Iterator[str]:
 
 
 def directives_of(
-    names: Collection[str],
-    headers: Headers,
-    html: str | bytes | None = None,
-    content_type: str = "text/html",
+    names: Collection[str], headers: Headers, html: str | bytes | None = None, content_type: str = "text/html"
 ) -> list[Directive]:
     """The directives of a page that may address a crawler called *names*."""
     fields = fields_of(headers)
@@ -198,7 +195,7 @@ def combine(
 ) -> PageDirectives:
     """What *directives* mean for a crawler with the product tokens *names* at *now*, the present if it is None.
 
-    Rules for every crawler hold for one that is named as well; rules for all of its names add up. Where rules
+    Rules for every crawler also hold for a crawler that is named; rules for all of its names add up. Where rules
     disagree, the more restrictive one applies (Google, "Combining rules"), or if *permissive* the word that
     permits (Yandex, "Meta tag robots").
     """

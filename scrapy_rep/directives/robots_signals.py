@@ -5,8 +5,8 @@
 - ``Content-Signal`` of Cloudflare, read leniently: https://contentsignals.org (2025-09), and
   draft-romm-aipref-contentsignals (2025-10). It holds for a group, not for a path. ``use`` came on 2026-07-01.
 - ``DisallowAITraining`` and ``AllowAITraining`` of draft-canel-robots-ai-control-00 (Microsoft, 2024-10-21), which
-  expired: every statement is irregular. Keys count by their prefix, so such a line is a rule about crawling as
-  well, and a URL that may be crawled meets a ``DisallowAITraining`` only where an Allow wins.
+  expired: every statement is irregular. Keys count by their prefix: such a line is also a rule about crawling, and
+  a URL that may be crawled meets a ``DisallowAITraining`` only where an Allow wins.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from scrapy_rep.protocol.records import kind_of
 
 from .rsl import MAX_LICENSES, is_url
 from .structured_fields import Token, parse_dictionary
-from .vocabulary import Category, Signal, Statement, label_of, level_of, shortened, without_repetitions
+from .vocabulary import Purpose, Signal, Statement, label_of, level_of, shortened, without_repetitions
 
 MAX_ITEMS: Final = 100  # items of one Content-Signal line that are read
 MAX_PATTERNS: Final = 1_000  # with a wildcard, the first of a file that count; no honest file has as many
 _MAX_PIECES: Final = 4_000  # between the wildcards of these
 _MAX_SAID: Final = 32  # statements of one path: those with a category come first, and there are fewer
 _MAX_KEPT: Final = 512  # statements of paths that URLs had
-_LEAST_STATEMENT: Final = 16  # octets of a text for each statement in it, about
+_LEAST_STATEMENT: Final = 16  # bytes of a text for each statement in it, about
 _OCTETS_OF_STATEMENT: Final = 320
 _OCTETS_OF_PATTERN: Final = 160
 _NOTHING_NEW: Final = 2**32 - 1  # in place of a text: of a rule that repeats others
@@ -104,13 +104,13 @@ class PathRules:
     """Records by their paths; *read* makes statements of a record when a URL first needs them.
 
     The rule with the longest matching path decides, as a whole: paths match as those of Allow and Disallow do, and
-    the length is the number of octets of the encoded path (attach-05, "Content-Usage Rule Semantics"). Rules with
-    identical paths all apply. Different patterns may be equally long and match the same URL, which the draft does
-    not mention: neither is the longer one, so both apply. An absent path has length 0.
+    the length is the number of bytes of the encoded path (attach-05, "Content-Usage Rule Semantics"). Rules with
+    identical paths all apply. Where patterns of equal length match a URL, which the draft does not mention, all of
+    them apply. An absent path has length 0.
 
-    A file may have 25,000 rules, so a rule is no object but a place in three arrays, in the order of the hashes of
-    their patterns: 16 octets. For a URL the lengths that paths have are tried, the longest first, however many
-    paths there are; and of patterns with a wildcard each, of which the first `MAX_PATTERNS` of a file count.
+    A file may have 25,000 rules. A rule takes 16 bytes: it is a place in three arrays, which are in the order of
+    the hashes of patterns. A URL is looked up once for each length that paths have, the longest first, and is
+    matched with each pattern that has a wildcard; of these, the first `MAX_PATTERNS` of a file count.
     """
 
     __slots__ = (
@@ -135,7 +135,9 @@ class PathRules:
         wild: dict[Pattern, None] = {}
         pieces = 0
         for path, record in rules:
-            pattern = _pattern(path)
+            pattern = Pattern.of(path)
+            length = sum(map(len, pattern.pieces)) + path.count(b"*") + pattern.anchored  # of the encoded path
+            pattern = pattern._replace(specificity=length)
             if len(pattern.pieces) > 1 and pattern not in wild:
                 pieces += len(pattern.pieces)
                 if len(wild) >= MAX_PATTERNS or pieces > _MAX_PIECES:
@@ -152,7 +154,7 @@ class PathRules:
         self._text_of = array("I", (text_of[at] for at in order))
         self._texts, self._text_ends = b"".join(texts), array("I", accumulate(map(len, texts), initial=0))
         self._lengths = array("I", sorted(lengths, reverse=True))
-        self._wild = sorted(wild, key=_length, reverse=True)
+        self._wild = sorted(wild, key=attrgetter("specificity"), reverse=True)
         self._read = read
         self._said: dict[int, tuple[Statement, ...]] = {}  # by the hash of the pattern
         self._kept = 0  # statements in it
@@ -203,7 +205,7 @@ class PathRules:
             said = (one for at in reversed(first.values()) for one in self._read_at(at))
             found = without_repetitions(said)[:_MAX_SAID]
             lines = {one.line for one in found}
-            for at in places:  # so that the next time it costs no more than what it says
+            for at in places:  # the next time, read only what says something
                 if self._lines[at] not in lines:
                     self._text_of[at] = _NOTHING_NEW
             if self._kept + len(found) > _MAX_KEPT:
@@ -221,26 +223,17 @@ class PathRules:
         return self._read(Record(self._lines[at], kind_of(key), key, value))
 
 
-_length: Final = attrgetter("specificity")
-
-
-def _pattern(path: bytes) -> Pattern:
-    """The pattern of *path*, with the length that counts here: that of its encoded octets."""
-    pattern = Pattern.of(path)
-    return pattern._replace(specificity=sum(map(len, pattern.pieces)) + path.count(b"*") + pattern.anchored)
-
-
 def _hash(pattern: Pattern) -> int:
-    """What stands for *pattern*: of 64 bits, with a seed of its process, and so equal for no others."""
+    """A key for *pattern*: 64 bits with a seed of the process, hence equal for no other pattern."""
     return hash(pattern if len(pattern.pieces) > 1 else (pattern.pieces[0], pattern.anchored))
 
 
 class RobotsSignals:
     """Everything that one robots.txt says to the crawler with one product token, ready for many URLs.
 
-    ``licenses`` are the URLs of its RSL licenses. What belongs to the group is read once. A URL costs a look into
-    the rules with paths, and nothing where the file has none. Whoever keeps the parsed file may keep this as long:
-    the file at the time of the fetch counts (attach-05, "When Preferences Apply").
+    ``licenses`` are the URLs of its RSL licenses. What belongs to the group is read once; a URL costs a look into
+    the rules with paths, if there are any. It may be kept as long as the parsed file: the file at the time of the
+    fetch counts (attach-05, "When Preferences Apply").
     """
 
     __slots__ = ("_by_path", "_of_group", "licenses")
@@ -256,8 +249,8 @@ class RobotsSignals:
     def of(cls, robotstxt: RobotsTxt, token: str) -> RobotsSignals:
         """Return the signals for the crawler called *token*; `NO_SIGNALS` where there are none.
 
-        Where its group has no Content-Signal, lines before any user-agent line stand in; they are irregular. So do
-        its licenses (RSL 1.0 section 4.4.2: the lines of a group replace the global ones).
+        If its group has no Content-Signal, the lines before any user-agent line count, as irregular. If it has no
+        License, the global ones count (RSL 1.0 section 4.4.2: the lines of a group replace them).
         """
         text = robotstxt.body.lower()  # most files hold none of the keys, and are not read any further
         training = [_training_rules(robotstxt, token)] if b"allowaitraining" in text else []
@@ -322,7 +315,7 @@ def _training_rules(robotstxt: RobotsTxt, token: str) -> PathRules:
     def read(record: Record) -> Iterator[Statement]:
         text, allows = shortened(f"{record.key.decode()}: {record.text}"), AI_TRAINING[record.key.lower()]
         yield Statement(
-            Signal.DISALLOW_AI_TRAINING, Category.AI_TRAIN, allows, "robots.txt", text, record.line, irregular=True
+            Signal.DISALLOW_AI_TRAINING, Purpose.AI_TRAIN, allows, "robots.txt", text, record.line, irregular=True
         )
 
     lines = {rule.line for rule in robotstxt.rules(token) if rule.value}

@@ -1,10 +1,10 @@
 """RSL (Really Simple Licensing) 1.0: what a license file, or a license in a page, says about the use of a URL.
 
-https://rslstandard.org/rsl, a Recommendation of its own committee (2025-11-06), with errata to 2026-08-07. Its
-sections are cited as others quote them. A payment, a license server and other terms are named, never met.
+https://rslstandard.org/rsl, a Recommendation of its committee (2025-11-06), with errata to 2026-08-07; sections
+are numbered as others quote them. Payments, license servers and other terms are reported, never met.
 
-The XML is read by expat, because directives need no Scrapy and hence no lxml, and it comes with Python. A document
-type is refused, so that there are neither entities nor external files; depth, size and contents have bounds.
+Expat reads the XML: it comes with Python, and directives need neither Scrapy nor lxml. A document type is refused,
+which rules out entities and external files; depth, size and contents have bounds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import Final, NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -21,7 +21,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 from scrapy_rep.protocol import Origin, path_of
 from scrapy_rep.protocol.path_pattern import Pattern
 
-from .vocabulary import Category, Signal, Statement, label_of, shortened, without_repetitions
+from .vocabulary import Purpose, Signal, Statement, label_of, shortened, without_repetitions
 
 MAX_SIZE: Final = 1_048_576  # bytes of a license file; a larger file says nothing
 MAX_DEPTH: Final = 100  # elements inside each other
@@ -70,7 +70,7 @@ class RslFile:
 
     def __init__(self, document: bytes | str, base: str = "") -> None:
         """Read *document*, whatever it is; *base* is the URL of the page that holds it, empty for a file."""
-        reader = _Reader()
+        reader = _RslReader()
         reader.read(document)
         self.max_age = reader.max_age * _DAY
         self.problem = reader.problem
@@ -88,8 +88,8 @@ class RslFile:
         equally wide, each may forbid. Paths match as in RFC 9309 (section 3.3).
         """
         said = [_said(self.problem, irregular=True)] if self.problem else []
-        settled: set[Category | None] = set()
-        offered: set[Category | None] = set()
+        settled: set[Purpose | None] = set()
+        offered: set[Purpose | None] = set()
         path, origin = path_of(url), Origin.find(url)
         matching = (scope for scope in self._scopes if scope.matches(path, origin))
         for _, level in groupby(matching, attrgetter("length")):
@@ -150,7 +150,7 @@ def read_licenses(licenses: Iterable[License], scope: str = "") -> tuple[Stateme
     - ``ai-all`` and ``all`` stand for the usages that the table of labels names (section 3.4.1.1).
     - A permission with conditions, such as a payment or some users or countries, is an offer rather than a yes: it
       is recorded without a category [ours].
-    - Commas between tokens are read too, since generators write them [ours].
+    - Commas may separate tokens, since generators write them [ours].
     """
     found = [*licenses]
     lists = [one.permits for one in found if one.permits is not None]
@@ -158,7 +158,7 @@ def read_licenses(licenses: Iterable[License], scope: str = "") -> tuple[Stateme
     statements = [statement for one in found for statement in _of_license(one, scope)]
     if lists:
         text = f"permits: {' '.join(lists)}"
-        statements += [_said(text, scope, each, allows=False) for each in Category if each not in listed]
+        statements += [_said(text, scope, each, allows=False) for each in Purpose if each not in listed]
     return without_repetitions(statements)
 
 
@@ -177,14 +177,14 @@ def _of_license(license_: License, scope: str) -> Iterator[Statement]:
 
 
 def _said(
-    text: str, scope: str = "", use: Category | None = None, *, allows: bool | None = None, irregular: bool = False
+    text: str, scope: str = "", use: Purpose | None = None, *, allows: bool | None = None, irregular: bool = False
 ) -> Statement:
     """A statement of a license about a *use*, or one that is only recorded; its source comes with the question."""
     written = shortened(f"{scope} {text}" if scope else text)
     return Statement(Signal.RSL, use, allows, "", written, irregular=irregular)
 
 
-def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Category]]:
+def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Purpose]]:
     """The tokens in *text*, and what each is about. Those *of_drafts* permit nothing."""
     labels = {token: label_of(Signal.RSL, token) for token in text.lower().replace(",", " ").split()}
     return {
@@ -202,12 +202,22 @@ def urls_in_header(fields: Iterable[str], url: str) -> tuple[str, ...]:
     for link in (each[:_MAX_FIELD] for each in fields if "license" in each.lower()):
         for target, parameters in _LINK.findall(link):
             values = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
-            if is_license(values):
+            if _is_license(values):
                 found[absolute(target, url)] = None
     return tuple(filter(is_url, found))[:MAX_LICENSES]
 
 
-def is_license(values: Mapping[str, str]) -> bool:
+def urls_in_elements(
+    links: Iterable[Mapping[str, str]], bases: Iterable[Mapping[str, str]], url: str
+) -> tuple[str, ...]:
+    """Return the absolute URLs of the licenses behind *links* of the page at *url*, seen from its *bases*."""
+    found = (absolute(each["href"], url) for each in bases if "href" in each)
+    base = next(filter(is_url, found), url)
+    urls = (absolute(each.get("href", ""), base) for each in links if _is_license(each))
+    return tuple(islice(filter(is_url, urls), MAX_LICENSES))
+
+
+def _is_license(values: Mapping[str, str]) -> bool:
     """Whether a link with these attributes or parameters leads to a license."""
     return "license" in values.get("rel", "").lower().split() and is_rsl(values)
 
@@ -274,7 +284,7 @@ class _Scope(NamedTuple):
     origin: Origin | None
     pattern: Pattern | None
     statements: tuple[Statement, ...]
-    offers: frozenset[Category]
+    offers: frozenset[Purpose]
 
     @property
     def length(self) -> int:
@@ -327,7 +337,7 @@ class _RefusedError(ValueError):
     """A document that is not read any further."""
 
 
-class _Reader:
+class _RslReader:
     """Reads one document; what stands before a mistake in it counts."""
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
-"""The one reader of sitemaps: octets in, entries out, whatever URL and Content-Type say.
+"""The one reader of sitemaps: bytes in, entries out, whatever URL and Content-Type say.
 
 Reads XML as https://www.sitemaps.org/protocol.html describes it, with Google's extensions for news, images, videos
 and languages, RSS 2.0, Atom, and text files, each of them also packed with gzip. The parser is expat, because it
 streams, is in the standard library, and stops at an error instead of guessing: this module chooses where to go on.
-It is not given what precedes the root element, so there is no document type, and no entity but the five of XML.
+Expat never sees what precedes the root element: there is no document type, and no entity but the five of XML.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .html import marked_encoding
 MOST_OCTETS: Final = 52_428_800  # of an unpacked sitemap that are read
 MOST_ENTRIES: Final = 50_000  # that are read
 MOST_ERRORS: Final = 1_000  # places that are no XML, after which a sitemap is not read on
-_PIECE: Final = 32_768  # octets that are unpacked, decoded and parsed at once
-_TELLING: Final = 1_024  # octets that tell the encoding, or gzip
+_PIECE: Final = 32_768  # bytes that are unpacked, decoded and parsed at once
+_TELLING: Final = 1_024  # bytes that tell the encoding, or gzip
 _HEAD: Final = 65_536  # characters in which the root element must begin
-_LONGEST_TAG: Final = 262_144  # octets of a tag or comment: expat reads one from its start with each piece
+_LONGEST_TAG: Final = 262_144  # bytes of a tag or comment: expat reads one from its start with each piece
 _LONGEST_TEXT: Final = 16_384  # characters of an element; of longer ones the rest is ignored
 _DEEPEST: Final = 64  # levels of elements
 _MOST_LAYERS: Final = 3  # of gzip
@@ -71,7 +71,7 @@ _DATES: Final = frozenset({"publication_date", "expiration_date"})
 
 
 class NotASitemapError(ValueError):
-    """The octets are no sitemap; the message says why."""
+    """The bytes are no sitemap; the message says why."""
 
 
 @dataclass(slots=True, eq=False)
@@ -138,7 +138,7 @@ def _with_dates(said: dict[str, Any]) -> dict[str, Any]:
 
 
 class Sitemap:
-    """The sitemap in *body*, which was found at *url*; iterating over it reads it, once.
+    """The sitemap in *body*, which was found at *url*. Iterate over it once: that reads it.
 
     ``kind`` is ``urlset``, ``sitemapindex``, ``rss``, ``feed`` or ``text``. What the entries are called is known
     with ``kind``; ``errors`` counts the places that had to be passed over. Once it is read, ``cut`` says why that
@@ -195,7 +195,7 @@ class Sitemap:
         except ValueError:
             return url
 
-    # From octets to text.
+    # From bytes to text.
 
     def _unpacked(self, body: bytes) -> Iterator[bytes]:
         pieces: Iterator[bytes] = (body[at : at + _PIECE] for at in range(0, len(body), _PIECE))
@@ -237,12 +237,12 @@ class Sitemap:
 
     def _elements(self) -> Iterator[SitemapEntry]:
         """The entries in XML. After an error, what was complete counts, and reading goes on at the next entry."""
-        elements = _Elements(_ENTRIES[self.kind])
-        names = b"|".join(name.encode() for name in elements.names)
-        next_entry = re.compile(rb"<(?:[\w.-]+:)?(?:%s)(?=[\s/>])" % names)
+        names, ready = _ENTRIES[self.kind], list[SitemapEntry]()
+        next_entry = re.compile(rb"<(?:[\w.-]+:)?(?:%s)(?=[\s/>])" % "|".join(names).encode())
         end, has_end = re.compile(rb"</(?:[\w.-]+:)?%s\s*>" % self.kind.encode()), False
+        elements = _Elements(names, ready)
         parser: expat.XMLParserType | None = elements.parser()
-        fed = 0  # octets that the parser got
+        fed = 0  # bytes that the parser got
         for piece in _repaired(self._texts):
             has_end = has_end or bool(end.search(piece))
             view, at = memoryview(piece), 0
@@ -251,7 +251,8 @@ class Sitemap:
                     found = next_entry.search(piece, at)
                     if found is None:
                         break
-                    parser, at, fed = elements.parser(), found.start(), len(_OPENING)
+                    elements, at, fed = _Elements(names, ready), found.start(), len(_OPENING)
+                    parser = elements.parser()
                     parser.Parse(_OPENING)
                 try:
                     parser.Parse(view[at:])
@@ -267,13 +268,14 @@ class Sitemap:
                 if self.errors > MOST_ERRORS:
                     self.cut = "errors"
                     break
-            yield from elements.taken()
+            yield from ready
+            ready.clear()
             if self.cut == "errors":
                 return
         elements.end_entry()
         if not (has_end or self.cut):
             self.cut = "end"
-        yield from elements.taken()
+        yield from ready
 
     def _gunzip(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """What *pieces* unpack to; what is damaged ends it. Members of one file follow each other (RFC 1952)."""
@@ -301,7 +303,7 @@ class Sitemap:
 
 
 def _start_of(pieces: Iterator[bytes]) -> bytes:
-    """The first of *pieces*, or as many as tell what they are: a member of gzip may have one octet."""
+    """The first of *pieces*, or as many as tell what they are: a member of gzip may have one byte."""
     start = b""
     while len(start) < _TELLING and (piece := next(pieces, b"")):
         start += piece
@@ -376,35 +378,27 @@ def _escaped(text: str, *, is_cdata: bool) -> tuple[str, bool]:
 class _Elements:
     """Makes entries of the elements called *names*, from the calls of expat."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-        self._ready: list[SitemapEntry] = []
-        self._reset()
-
-    def _reset(self) -> None:
+    def __init__(self, names: tuple[str, ...], ready: list[SitemapEntry]) -> None:
+        """Entries that are complete are added to *ready*."""
+        self._names = names
+        self._ready = ready
         self._entry: SitemapEntry | None = None
-        self._name = self._prefix = ""
+        self._name = self._prefix = ""  # of the element of the entry
         self._depth = 0
         self._path: list[str] = []  # from the entry down to the element that is open
-        self._group: dict[str, Any] | None = None
+        self._group: dict[str, Any] | None = None  # the open element of an extension
         self._text: list[str] = []
-        self._size = 0
-        self._seen: set[str] = set()
+        self._size = 0  # characters in it
+        self._seen: set[str] = set()  # names of elements and attributes
 
     def parser(self) -> expat.XMLParserType:
         """A parser that knows no namespaces: prefixes that nobody declared do occur."""
-        self._reset()
         parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._data
         return parser
-
-    def taken(self) -> list[SitemapEntry]:
-        """The entries that are complete, each once."""
-        taken, self._ready = self._ready, []
-        return taken
 
     def end_entry(self) -> None:
         """Complete the entry that was begun; one without a location is none."""
@@ -423,7 +417,7 @@ class _Elements:
             raise expat.ExpatError
         prefix, _, local = name.rpartition(":")
         if self._entry is None or name == self._name:
-            if local in self.names:
+            if local in self._names:
                 self.end_entry()  # whose end is missing
                 self._entry, self._name, self._prefix = SitemapEntry(), name, prefix
                 self._path, self._group = [], None

@@ -1,6 +1,6 @@
 """Structured field values for HTTP: Lists and Dictionaries, parsed as RFC 9651 section 4.2 says, strictly.
 
-Takes linear time: every character is read by one regular expression that cannot match in two ways.
+Takes linear time: one regular expression reads each character, and none can match in two ways.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Token(str):
 
 
 BareItem = bool | int | float | str | None
-"""A Boolean, Integer, Decimal, Date (as an integer), String or Token; None for octets and Display Strings."""
+"""A Boolean, Integer, Decimal, Date (an integer), String or Token; None for Byte Sequences, Display Strings."""
 
 
 @dataclass(frozen=True, slots=True)

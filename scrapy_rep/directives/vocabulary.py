@@ -16,7 +16,7 @@ MAX_UNREAD: Final = 100  # irregular statements without a category that are kept
 _MAX_IN_STAMP: Final = 50
 
 
-class Category(StringEnum):
+class Purpose(StringEnum):
     """A use of a page that a site can allow or reserve; each is a string."""
 
     SEARCH = "search"
@@ -39,7 +39,7 @@ class Signal(StringEnum):
     AI_TXT = "ai.txt"
 
 
-class Answer(StringEnum):
+class Permission(StringEnum):
     """What a site says about a category; each is a string. Unknown is neither permission nor ban."""
 
     YES = "yes"
@@ -69,24 +69,20 @@ class Label:
 
     signal: Signal
     name: str
-    categories: frozenset[Category] = frozenset()
+    categories: frozenset[Purpose] = frozenset()
     until: str = ""
 
 
 LABELS: Final = (
-    *(Label(Signal.RSL, each.value, frozenset({each})) for each in Category),
-    Label(Signal.RSL, "ai-all", frozenset(Category) - {Category.SEARCH}),
-    Label(Signal.RSL, "all", frozenset(Category)),
-    Label(Signal.RSL, "train-ai", frozenset({Category.AI_TRAIN}), until="0.9"),  # in templates of its guide
-    *(
-        Label(Signal.CONTENT_SIGNAL, each.value, frozenset({each}))
-        for each in Category
-        if each != Category.AI_INDEX
-    ),
-    Label(Signal.CONTENT_USAGE, "train-ai", frozenset({Category.AI_TRAIN})),
+    *(Label(Signal.RSL, each.value, frozenset({each})) for each in Purpose),
+    Label(Signal.RSL, "ai-all", frozenset(Purpose) - {Purpose.SEARCH}),
+    Label(Signal.RSL, "all", frozenset(Purpose)),
+    Label(Signal.RSL, "train-ai", frozenset({Purpose.AI_TRAIN}), until="0.9"),  # in templates of its guide
+    *(Label(Signal.CONTENT_SIGNAL, each.value, frozenset({each})) for each in Purpose if each != Purpose.AI_INDEX),
+    Label(Signal.CONTENT_USAGE, "train-ai", frozenset({Purpose.AI_TRAIN})),
     # "AI Use" of vocab-08 section 4.2, input to a generative model; that it is our ai-input is our reading.
-    Label(Signal.CONTENT_USAGE, "ai-use", frozenset({Category.AI_INPUT})),
-    Label(Signal.CONTENT_USAGE, "search", frozenset({Category.SEARCH})),
+    Label(Signal.CONTENT_USAGE, "ai-use", frozenset({Purpose.AI_INPUT})),
+    Label(Signal.CONTENT_USAGE, "search", frozenset({Purpose.SEARCH})),
     *(Label(Signal.CONTENT_USAGE, each, until="vocab-01") for each in ("tdm", "ai", "genai", "inference")),
     Label(Signal.CONTENT_USAGE, "all", until="vocab-02"),
     Label(Signal.CONTENT_USAGE, "train-genai", until="vocab-03"),
@@ -113,7 +109,7 @@ class Statement:
     """
 
     signal: Signal
-    category: Category | None
+    category: Purpose | None
     allows: bool | None
     source: str
     text: str
@@ -121,17 +117,17 @@ class Statement:
     irregular: bool = False
 
 
-def answers(statements: Iterable[Statement]) -> Mapping[Category, Answer]:
+def answers(statements: Iterable[Statement]) -> Mapping[Purpose, Permission]:
     """Return the answer for every category; the order of the statements does not matter.
 
     draft-ietf-aipref-vocab-08 section 5.1: no if any says no, else yes if any says yes.
     """
     said = {(one.category, one.allows) for one in statements}
     return {
-        category: Answer.NO if (category, False) in said
-        else Answer.YES if (category, True) in said
-        else Answer.UNKNOWN
-        for category in Category
+        category: Permission.NO if (category, False) in said
+        else Permission.YES if (category, True) in said
+        else Permission.UNKNOWN
+        for category in Purpose
     }  # fmt: skip
 
 
@@ -142,14 +138,14 @@ def level_of(item: str) -> ContentUse | None:
 
 
 def reserved_from(
-    purposes: Iterable[Category], found: Mapping[Category, Answer], *, silence: Answer
-) -> list[Category]:
+    purposes: Iterable[Purpose], found: Mapping[Purpose, Permission], *, silence: Permission
+) -> list[Purpose]:
     """Return the *purposes* to which the answers *found* are no; *silence* is what unknown means."""
-    refusing = {Answer.NO, Answer.UNKNOWN} if silence is Answer.NO else {Answer.NO}
+    refusing = {Permission.NO, Permission.UNKNOWN} if silence is Permission.NO else {Permission.NO}
     return [purpose for purpose in purposes if found[purpose] in refusing]
 
 
-def first_refusal(statements: Iterable[Statement], purposes: Collection[Category]) -> Statement | None:
+def first_refusal(statements: Iterable[Statement], purposes: Collection[Purpose]) -> Statement | None:
     """Return the first of *statements* that says no to one of *purposes*."""
     return next((one for one in statements if one.allows is False and one.category in purposes), None)
 
@@ -160,7 +156,7 @@ def shortened(text: str) -> str:
 
 
 def without_repetitions(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Return the first of all *statements* that say the same, so that thousands of lines do not cost every page.
+    """Return the first of all *statements* that say the same: thousands of lines must not cost every page.
 
     The `answers` stay the same. Of irregular statements without a category, `MAX_UNREAD` are kept.
     """
@@ -193,7 +189,7 @@ def statements_in(values: Mapping[str, Any] | None) -> list[Statement]:
     """The statements of that part of a stamp."""
     return [
         Statement(**{
-            **one, "signal": Signal(one["signal"]), "category": one["category"] and Category(one["category"])
+            **one, "signal": Signal(one["signal"]), "category": one["category"] and Purpose(one["category"])
         })
         for one in (values or {}).get("statements", ())
     ]  # fmt: skip

@@ -16,28 +16,7 @@ from .robotstxt import ENGINE, CleanParam, RequestRate, RobotsTxt, parse
 from .rules import Reason, Verdict
 
 __all__ = [
-    "DIALECTS",
-    "ENGINE",
-    "GOOGLE",
-    "GOOGLE_EXACT",
-    "MAX_SIZE",
-    "SCHEMES",
-    "Access",
-    "CleanParam",
-    "Dialect",
-    "Extension",
-    "Group",
-    "Kind",
-    "Origin",
-    "Reason",
-    "Record",
-    "RequestRate",
-    "RobotsTxt",
-    "Rule",
-    "Verdict",
-    "access",
-    "parse",
-    "path_of",
-    "product_token",
-    "split_url",
-]
+    "DIALECTS", "ENGINE", "GOOGLE", "GOOGLE_EXACT", "MAX_SIZE", "SCHEMES", "Access", "CleanParam", "Dialect",
+    "Extension", "Group", "Kind", "Origin", "Reason", "Record", "RequestRate", "RobotsTxt", "Rule", "Verdict",
+    "access", "parse", "path_of", "product_token", "split_url",
+]  # fmt: skip

@@ -1,11 +1,11 @@
 """What a response to a fetch of robots.txt means: RFC 9309 section 2.3.1.
 
 `read` is the one reading, by the crawl, the commands, the web checker and the archives. Its order is the argument.
-First, who speaks: what a proxy or an edge says is no word of the site. Then the status, which decides nearly
+First, who speaks: a proxy or an edge does not speak for the site. Then the status, which decides nearly
 everything: a 404 that is damaged is still a 404. The body counts in a 2xx, and in a 5xx that may be a
 misconfigured 404. There, a body that is cut, or whose coding cannot be undone, is *unreachable*, never "no rules".
 
-Redirects have been followed before, and failures without a status are unreachable without being read.
+Redirects were followed before. A fetch without a status is unreachable, and there is nothing to read.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ TRUNCATED: Final = "truncated response"
 
 
 class Via(Enum):
-    """Who carries a request to the site, and may answer in its place."""
+    """The carrier of a request, which may answer in place of the site."""
 
     NOBODY = "nobody"
     PROXY = "proxy"
@@ -85,11 +85,8 @@ class Via(Enum):
     """A scraping API, which takes the URL as a parameter."""
 
 
-_REFUSALS: Final = {
-    Via.PROXY: frozenset({407}),
-    Via.SERVICE: frozenset({401, 402, 403, 407}),
-}
-"""Statuses by which who carries a request refuses it: RFC 9110 section 15.5.8, and what scraping APIs document."""
+_REFUSALS: Final = {Via.PROXY: frozenset({407}), Via.SERVICE: frozenset({401, 402, 403, 407})}
+"""Statuses by which a carrier refuses a request: RFC 9110 section 15.5.8, and what scraping APIs document."""
 
 _WITH_PROXY_STATUS: Final = frozenset({402, 403, 407, 502, 504})
 _PROXY_ERROR: Final = re.compile(r";\s*error\s*=", re.IGNORECASE)  # RFC 9209 section 2.1.1
@@ -99,16 +96,16 @@ _CHALLENGES: Final = {
     "x-amzn-waf-action": {"challenge", "captcha"},
     "x-vercel-mitigated": {"challenge"},
 }
-"""Headers with which an edge says that it asks for a proof in place of the answer: Cloudflare, AWS WAF, Vercel."""
+"""Headers by which an edge says that its answer is a challenge: Cloudflare, AWS WAF, Vercel."""
 
 HEADERS: Final = ("content-encoding", "content-range", "proxy-status", *_CHALLENGES)
-"""All headers that are read."""
+"""The headers that `read` looks at."""
 
 _RANGE: Final = re.compile(r"bytes 0-(\d+)/(\d+)")
 
 
 def headers_read(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Those of *headers* that are read, by name in lower case; several of one name are one list."""
+    """The `HEADERS` among *headers*, by name in lower case; several of one name are joined by commas."""
     found: dict[str, str] = {}
     for name, value in ((name.lower(), value) for name, value in headers):
         if name in HEADERS:
@@ -120,8 +117,8 @@ def headers_read(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
 class RawResponse:
     """A response as it came. ``headers`` are those of `headers_read`.
 
-    ``damage`` says what is known to be wrong with the body, such as `TRUNCATED`. ``is_stopped``: the reader took
-    no more of the body than it reads, so it need not end. ``may_be_undone`` is as in `codings.undo`.
+    ``damage`` says what is wrong with the body if that is known: `TRUNCATED`, for example. With ``is_stopped`` the
+    reader stopped after the bytes that it reads. ``may_be_undone`` is as in `codings.undo`.
     """
 
     status: int
@@ -137,7 +134,7 @@ class Meaning(NamedTuple):
     """What a response means.
 
     ``body`` is the robots.txt if ``access`` is successful; the page of a 5xx if it can be read; else empty. It may
-    be longer than the octets that count. ``problem`` says why the site is unreachable where the status does not,
+    be longer than the bytes that count. ``problem`` says why the site is unreachable where the status does not,
     ``warning`` what is odd about a body that is read. Unless ``is_of_site``, it says nothing about the
     site: nobody may keep it for others.
     """
@@ -156,7 +153,7 @@ def read(
     decoders: Mapping[str, Decoder],
     overrides: Mapping[int, Access] = _NO_OVERRIDES,
 ) -> Meaning:
-    """What *response* means to a reader of *limit* octets; *overrides* are as in `access`."""
+    """What *response* means to a reader of *limit* bytes; *overrides* are as in `access`."""
     status = response.status
     if _is_refusal(response):
         problem = f"the {response.via.value} refused: HTTP status {status}"
@@ -177,7 +174,7 @@ def read(
 
 
 def _is_refusal(response: RawResponse) -> bool:
-    """Whether who carried the request refused it, or failed: the site has not spoken."""
+    """Whether the carrier refused the request, or failed: the site has not spoken."""
     if response.via is Via.NOBODY:
         return False
     has_failed = response.status in _WITH_PROXY_STATUS and _PROXY_ERROR.search(
@@ -219,7 +216,7 @@ _VIEW: Final = re.compile(
 # All that the HTML standard escapes in the text of an element ("Serializing HTML fragments").
 _ESCAPE: Final = re.compile(rb"&(amp|lt|gt|nbsp);")
 _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREAK SPACE}".encode()}
-# In browsers the octets without a character in windows-1252 stand for C1 controls: the Encoding standard.
+# In browsers the bytes without a character in windows-1252 stand for C1 controls: the Encoding standard.
 _SHOWN: Final = [(octet, bytes((octet,)).decode("cp1252", "ignore")) for octet in range(0x80, 0xA0)]
 _SERVED: Final = {ord(character): octet for octet, character in _SHOWN if character}
 
@@ -233,7 +230,7 @@ def without_viewer(body: bytes) -> bytes:
     if not view:
         return body
     text = _ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1))
-    try:  # without a charset, octets of UTF-8 are shown as windows-1252
+    try:  # without a charset, bytes of UTF-8 are shown as windows-1252
         octets = text.decode().translate(_SERVED).encode("latin-1")
         octets.decode()
     except UnicodeError:
@@ -241,8 +238,8 @@ def without_viewer(body: bytes) -> bytes:
     return octets
 
 
-_TOP_OF_PAGE: Final = 16_384  # octets; an error page says what it is at its top
-_LONGEST_HEADING: Final = 300  # octets
+_TOP_OF_PAGE: Final = 16_384  # bytes; an error page says what it is at its top
+_LONGEST_HEADING: Final = 300  # bytes
 _HEADING: Final = re.compile(rb"<(?:title|h1)\b[^<>]*>", re.IGNORECASE)
 _END_OF_HEADING: Final = re.compile(rb"</(?:title|h1)\b", re.IGNORECASE)
 _ANY_TAG: Final = re.compile(rb"<[^<>]*>")

@@ -15,11 +15,11 @@ from typing import Final
 from .display import StringEnum
 from .records import KEYS, Kind, bom_length, kind_of, split_line
 
-_START: Final = 4_096  # octets in which a page has begun
-_SAMPLE: Final = 256  # octets, enough to detect UTF-16
+_START: Final = 4_096  # bytes in which a page has begun
+_SAMPLE: Final = 256  # bytes, enough to detect UTF-16
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
-_MOST_CONTROLS: Final = 0.1  # of the octets of a text
+_MOST_CONTROLS: Final = 0.1  # of the bytes of a text
 
 _TAG: Final = re.compile(rb"<(?:!doctype|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
 _BEFORE_ROOT: Final = re.compile(rb"\s*(?:<\?[^>]*>|<!--.*?-->)", re.DOTALL)

@@ -19,7 +19,7 @@ from .display import shown
 from .reader import MAX_SIZE
 
 Decoder = Callable[[bytes, int], tuple[bytes, bool]]
-"""Undoes one coding: gets a body and a limit, returns at most that many octets and whether the coding ended.
+"""Undoes one coding: gets a body and a limit, returns at most that many bytes and whether the coding ended.
 
 Raises ``ValueError`` for a body that is not in this coding.
 """
@@ -47,7 +47,7 @@ def undo(
     """Return *body* without *codings*, the value of Content-Encoding (RFC 9110 section 8.4), and a warning or "".
 
     The last coding is undone first; the warning names one that nobody knows and that was not applied. *limit* is
-    how many octets of the result count. With *is_stopped* the reader took no more of *body*, so that it need not
+    how many bytes of the result count. With *is_stopped* the reader took no more of *body*, so that it need not
     end. *may_be_undone*: an archive may have undone the codings and kept the header, so that text is taken as it
     is. gzip is recognized without a header too. Raises ``ValueError``, with the reason, for a body that is cut,
     is not in a coding that it claims, is in an unknown one, or is a bomb.
@@ -59,7 +59,7 @@ def undo(
         if undone > _MOST_CODINGS:  # there is a gzip file that unpacks to itself
             raise ValueError(f"more than {_MOST_CODINGS} content codings")
         name = names.pop() if names else "gzip"
-        if may_be_undone and len(body) > 1 and is_text(body):  # compressed, an empty body may take one octet
+        if may_be_undone and len(body) > 1 and is_text(body):  # compressed, an empty body may take one byte
             continue
         if name in known:
             try:

@@ -27,7 +27,7 @@ class Octets(Enum):
     DECODED = auto()
     """Escapes stand for their octets, but ``%2F`` is not ``/``."""
     FORM_DECODED = auto()
-    """The same, and ``+`` is a space."""
+    """As DECODED, and ``+`` is a space."""
 
 
 class AgentMatch(Enum):
@@ -89,7 +89,7 @@ class Delay(Enum):
     OF_GROUP = auto()
     """The last one of the groups that count for it."""
     INHERITED = auto()
-    """The same, or else that of ``*``."""
+    """As OF_GROUP, or else that of ``*``."""
     LAST_IN_FILE = auto()
     """The last whole number in the file, whatever its group."""
 
@@ -132,13 +132,13 @@ class Dialect:
     slash_added: bool = False
     """A pattern that starts with neither a slash nor a wildcard gets a slash; otherwise it never matches."""
     folder_without_slash: bool = False
-    """The pattern ``/x/`` matches the path ``/x`` too."""
+    """The pattern ``/x/`` also matches the path ``/x``."""
     index_pages: bool = True
-    """An allow rule for ``…/index.htm…`` allows ``…/`` too."""
+    """An allow rule for ``…/index.htm…`` also allows ``…/``."""
     robots_txt_allowed: bool = True
     """``/robots.txt`` itself is always allowed (RFC 9309 section 2.2.2)."""
     robots_txt_any_case: bool = False
-    """In upper case it is the same."""
+    """Case does not count in ``/robots.txt``."""
 
     delay: Delay = Delay.OF_GROUP
     host_replaces: bool = False
@@ -149,7 +149,7 @@ class Dialect:
     """Of directives of a page that contradict each other, the permissive one applies."""
 
     is_googles: bool = field(init=False, repr=False, compare=False)
-    """Whether Google's reading differs in nothing but switches that the compiled engine has too."""
+    """Whether it differs from Google's reading only by switches that the compiled engine has."""
     canonical_octets: bool = field(init=False, repr=False, compare=False)
     """Whether ``octets`` are canonical."""
 

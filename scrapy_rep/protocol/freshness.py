@@ -31,13 +31,13 @@ CLOCK_SKEW: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of the robots.txt of one origin.
+    """A cache entry: the robots.txt of one origin.
 
-    ``body`` holds the octets within ``REP_MAX_SIZE``; ``url`` answered, after the ``hops``; ``status`` is
-    None when nothing did. ``fetched_at`` is when the origin last said so, ``fresh_until`` how long that
-    counts; ``etag`` and ``last_modified`` are the validators of the answer.
+    ``body`` holds the bytes within ``REP_MAX_SIZE``; ``url`` answered, after the ``hops``; ``status`` is
+    None when nothing did. ``fetched_at`` is when the origin last answered, ``fresh_until`` until when
+    that counts; ``etag`` and ``last_modified`` are the validators of the answer.
 
-    While the origin is unreachable the rest stays as it was last known, and ``failures`` counts the attempts that
+    While the origin is unreachable, these fields keep its last answer, and ``failures`` counts the attempts that
     failed in a row; ``unreachable_since`` is when the first fetch failed, ``tried_at`` when the last one did, and
     before ``retry_at`` none is made. An origin that never answered has the access *unreachable*.
     """
@@ -73,13 +73,13 @@ class Entry:
         return max(self.fetched_at, self.tried_at)
 
     def is_ahead(self, now: float) -> bool:
-        """Whether the times of this are in the future, set by a clock that was ahead, and mean nothing."""
+        """Whether the times of the entry are in the future and mean nothing: a clock that was ahead set them."""
         return self.dated_at > now + CLOCK_SKEW
 
     def of_use_until(self, stale_max: float) -> float:
-        """The time, in POSIX seconds, until which this may stand in or be revalidated.
+        """The time, in POSIX seconds, until which the entry may be served stale or revalidated.
 
-        *stale_max* are the seconds for which an entry that has expired may stand in.
+        *stale_max* is the number of seconds for which an expired entry may be served.
         """
         longest = LONG_UNREACHABLE if self.failures else max(stale_max, LIFETIME)
         return max(self.fresh_until, self.retry_at) + longest
@@ -124,11 +124,9 @@ class Freshness:
 
     def answered(self, entry: Entry, now: float, cache_control: str) -> Entry:
         """*entry*, just answered by the origin: fresh from *now* on."""
-        fresh_until = now + self.lifetime(cache_control)
-        return Entry(
-            entry.origin, entry.access, entry.url, entry.status, entry.body, entry.hops, now, fresh_until,
-            entry.etag, entry.last_modified, tried_at=now,
-        )  # fmt: skip
+        until = now + self.lifetime(cache_control)
+        entry = replace(entry, fetched_at=now, fresh_until=until, tried_at=now, retry_at=0.0)
+        return replace(entry, failures=0, unreachable_since=None)
 
     def failed(self, entry: Entry, now: float, attempts: int, retry_after: float | None) -> Entry:
         """*entry* after *attempts* more that failed in a row; what the origin last said is kept."""

@@ -1,6 +1,6 @@
 """Which robots.txt speaks for a URL: RFC 9309 section 2.3, one file per scheme, host and port.
 
-Knows nothing of DNS: a host is compared as it is spelt, in lower case and IDNA form.
+Hosts are compared as they are spelled, in lower case and IDNA form: DNS plays no part.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _SAME_FILE: Final = {"ws": "http", "wss": "https"}
 SCHEMES: Final = frozenset({*_DEFAULT_PORTS, *_SAME_FILE})
 """The URL schemes that have a robots.txt; every other scheme (``file``, ``data``, ``s3``) has none."""
 
-# How nearly every URL starts.
+# The start of nearly every URL.
 _COMMON: Final = re.compile(r"https?://[a-z0-9.:-]+(?=[/?#]|\Z)")
-_PORT: Final = re.compile(r"[0-9]{1,4}")  # in which nothing is wrong: of five digits it may be too large
-# With a path behind it; nothing is wrong with such a host and port: five digits may be too many.
+_PORT: Final = re.compile(r"[0-9]{1,4}")  # always a valid port; one of five digits may be too large
+# The same before a path, and certainly valid: a port of five digits may be too large.
 _START: Final = re.compile(r"https?://[a-z0-9.-]+(?::[0-9]{1,4})?(?=/)")
 
 # The last label of a host decides whether it is an IPv4 address, in any of the spellings that
@@ -48,9 +48,7 @@ class Origin:
 
     @classmethod
     def from_url(cls, url: str) -> Origin:
-        """The origin of *url*; user information is no part of it.
-
-        ``ws`` and ``wss`` use the file of ``http`` and ``https``.
+        """The origin of *url* without user information; ``ws`` and ``wss`` use the file of ``http`` and ``https``.
 
         Raises ``ValueError`` for a scheme outside `SCHEMES`, and for a URL without a usable host or port.
         """
@@ -85,22 +83,22 @@ class Origin:
 
     @property
     def is_local(self) -> bool:
-        """Whether the host is, by its spelling, on this machine or in a private network.
+        """Whether the host, by its spelling, is on this machine or in a private network.
 
         Loopback, private, link-local and reserved addresses, ``localhost``, and every odd spelling of
-        an IPv4 address. A name that merely resolves to such an address is not told apart.
+        an IPv4 address. A name that only resolves to such an address does not count.
         """
         return _nearness(self.host)[0]
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the host is, by its spelling, this machine: ``localhost`` or a loopback address."""
+        """Whether the host, by its spelling, is this machine: ``localhost`` or a loopback address."""
         return _nearness(self.host)[1]
 
     def may_lead_to(self, url: str) -> bool:
         """Whether a redirect or a Sitemap line of this origin may lead to *url*.
 
-        To http(s) alone, and from a public host to no private one.
+        Only to http(s), and from a public host never to a private one.
         """
         to = Origin.find(url)
         return to is not None and url.startswith(("http:", "https:")) and (self.is_local or not to.is_local)
@@ -137,7 +135,7 @@ def _of_common(start_of_url: str) -> Origin:
 
 @lru_cache(maxsize=4_096)
 def _nearness(host: str) -> tuple[bool, bool]:
-    """Whether *host* is, by its spelling, on this machine or in a private network, and whether on this machine."""
+    """Whether *host*, by its spelling, is local, and whether it is this machine."""
     host = host.rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True, True

@@ -28,7 +28,7 @@ _KEPT: Final = {digits: b"%" + digits.upper() for digits in _DIGITS}
 _OCTETS: Final = {digits: bytes((int(digits, 16),)) for digits in _DIGITS} | {b"2F": b"%2F", b"2f": b"%2F"}
 _DECODED: Final = _KEPT | {digits: _OCTETS[digits] for digits in _DIGITS if re.fullmatch(_UNRESERVED, digits)}
 _BEYOND_ASCII: Final = bytes(range(0x80, 0x100))
-_NEVER_PLAIN: Final = bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII  # escaped by Scrapy's Request too
+_NEVER_PLAIN: Final = bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII  # Scrapy's Request escapes them
 _NEVER_PLAIN_BUT_LF: Final = _NEVER_PLAIN.replace(b"\n", b"")
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
@@ -73,7 +73,7 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
 
 
 def _find_path(url: str | bytes, /) -> bytes | None:
-    """The path of *url* where that is spelt as it is compared, as in nearly every URL."""
+    """The path of *url* if it is spelled as it is compared, which nearly every path is; else None."""
     found = _COMMON_URL.match(url) if isinstance(url, str) else None
     return found[1].encode() if found else None
 
@@ -104,7 +104,7 @@ def canonical(path: bytes) -> bytes:
 
 
 def respelt(values: list[bytes]) -> list[bytes]:
-    """How the *values* of rules are compared, each in one piece: all at once takes a tenth of the time."""
+    """The *values* of rules in the spelling in which they are compared; all at once takes a tenth of the time."""
     text = _without_octets(_decoded_where_unreserved(b"\n".join(values)), _NEVER_PLAIN_BUT_LF) + b"\n"
     # A dollar is an anchor, or a literal; no value holds a NUL.
     text = text.replace(b"$\n", b"\0\n").replace(b"$", b"%24").replace(b"\0", b"$")
@@ -112,7 +112,7 @@ def respelt(values: list[bytes]) -> list[bytes]:
 
 
 def respelt_at_google(values: list[bytes]) -> list[bytes]:
-    """The same as Google's parser compares them."""
+    """As `respelt`, in the spelling in which Google's parser compares them."""
     return _at_google(b"\n".join(values)).split(b"\n")
 
 
@@ -250,6 +250,6 @@ _SPELLINGS: Final[dict[Octets, Callable[[bytes], bytes]]] = {
     Octets.DECODED: _decoded,
     Octets.FORM_DECODED: lambda text: _decoded(text.replace(b"+", b" ")),
 }
-"""How the octets of a pattern between its wildcards are spelt."""
+"""How the octets between the wildcards of a pattern are spelled before they are compared."""
 
-_SPELT_AGAIN: Final = (Octets.DECODED, Octets.FORM_DECODED)  # paths; the others are as `path_of` has spelt them
+_SPELT_AGAIN: Final = (Octets.DECODED, Octets.FORM_DECODED)  # paths; `path_of` has spelled the others

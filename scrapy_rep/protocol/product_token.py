@@ -52,7 +52,7 @@ def meant_token(header: str | bytes) -> str:
 
 
 def asked_token(agent: str) -> str:
-    """The product token in *agent*, who is asked about: ``*`` stays; empty when no character is usable."""
+    """The product token in *agent*, about which somebody asks: ``*`` stays; empty if no character is usable."""
     return agent if agent == "*" else product_token(agent)
 
 
@@ -80,8 +80,8 @@ class ProductToken(NamedTuple):
     def of(cls, token: str | bytes, dialect: Dialect) -> ProductToken:
         """The token to compare for a crawler called *token*.
 
-        With ``wide_tokens``, a name beyond ``[A-Za-z_-]`` is compared on its digits, dots and octets beyond
-        ASCII too, on both sides: ``MJ12bot`` is then the group ``MJ12bot``, not ``MJ``. With ``empty_token``, a
+        With ``wide_tokens``, a name beyond ``[A-Za-z_-]`` is compared with its digits, dots and octets beyond
+        ASCII, on both sides: ``MJ12bot`` is then the group ``MJ12bot``, not ``MJ``. With ``empty_token``, a
         crawler without a name is addressed by lines whose token is empty.
         """
         raw = octets(token)

@@ -106,10 +106,10 @@ def extensions(records: Iterable[Record]) -> Iterator[Extension]:
     """The other records, each with the user-agent lines it applies to.
 
     They close no group of rules, but for them a run of user-agent lines ends at the first record that
-    is neither user-agent nor Sitemap: in "a / delay 1 / b / delay 2" each has a delay of its own.
+    is neither user-agent nor Sitemap: in "a / delay 1 / b / delay 2" the crawlers a and b have different delays.
     """
     agents: list[Record] = []
-    run: tuple[Record, ...] | None = None  # once it has ended: thousands of records may share it
+    run: tuple[Record, ...] | None = None  # the agents once their run has ended; thousands of records may share it
     for record in records:
         if record.kind is Kind.USER_AGENT:
             if run is not None:

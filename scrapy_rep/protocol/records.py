@@ -78,8 +78,7 @@ def as_text(value: bytes) -> str:
 # it forgives. Group n of the expression is _BY_PREFIX[n - 1].
 _BY_PREFIX: Final = (Kind.USER_AGENT, Kind.ALLOW, Kind.DISALLOW, Kind.SITEMAP)
 _PREFIXES: Final = re.compile(
-    rb"(user[- ]?agent)|(allow)|(disallow|dissallow|dissalow|disalow|diasllow|disallaw)|(site-?map)",
-    re.IGNORECASE,
+    rb"(user[- ]?agent)|(allow)|(disallow|dissallow|dissalow|disalow|diasllow|disallaw)|(site-?map)", re.IGNORECASE
 )
 _EXACT: Final = {
     **{kind.value.encode(): kind for kind in Kind if kind not in (*_BY_PREFIX, Kind.UNKNOWN)},

@@ -59,91 +59,6 @@ def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZ
     return RobotsTxt(cut(body, limit), dialect)
 
 
-class _CompiledRules:
-    """`Rules` of a dialect of Google's, by `_speedups`."""
-
-    __slots__ = ("_best", "_body", "_is_allowed_itself", "_rules", "_token", "_verdicts", "by_name")
-
-    def __init__(self, body: bytes, name: str, dialect: Dialect) -> None:
-        self._body = body
-        self._token = token = ProductToken.of(name, dialect)
-        self._rules = rules = _Compiled(
-            body, token.name, token.wide, respelt_at_google if dialect.octets is Octets.GOOGLE else respelt
-        )
-        self._best = rules.best
-        self._is_allowed_itself = dialect.robots_txt_allowed
-        self._verdicts: dict[int, Verdict] = {-1: NO_RULE}
-        self.by_name = rules.by_name
-
-    def verdict(self, path: bytes) -> Verdict:
-        """The verdict on *path*, an answer of `path_of` for the dialect."""
-        if path == ROBOTS_TXT and self._is_allowed_itself:
-            return ROBOTS_TXT_ITSELF
-        position = self._best(path)
-        verdict = self._verdicts.get(position)
-        if verdict is None:
-            if len(self._verdicts) > _VERDICTS_KEPT:
-                self._verdicts = {-1: NO_RULE}
-            rule = Rule(*self._rules.rule(position))
-            # An empty rule forbids nothing, though it matches.
-            verdict = self._verdicts[position] = Verdict(rule.allow or not rule.value, rule, Reason.RULE)
-        return verdict
-
-    @property
-    def extensions(self) -> tuple[Record, ...]:
-        """The other records that apply to the crawler."""
-        is_for = self._token.is_named_by if self.by_name else is_global
-        return tuple(extensions_for(records_in(self._body), lambda agent: is_for(agent.value)))
-
-    @property
-    def delays(self) -> tuple[Record, ...]:
-        """The Crawl-delay records that count for the crawler; the last readable one applies."""
-        return delays_in(self.extensions)
-
-
-@dataclass(frozen=True, slots=True)
-class RequestRate:
-    """A Request-rate record: at most ``requests`` in ``seconds``.
-
-    ``window`` is the time of day for which it holds, as written; empty when it always does.
-    """
-
-    requests: int
-    seconds: float
-    window: str
-
-
-@dataclass(frozen=True, slots=True)
-class CleanParam:
-    """A Clean-param record: parameters with these ``names`` make no difference to what a URL shows.
-
-    ``path`` is the pattern of the paths that it is about, empty for all.
-    """
-
-    names: tuple[str, ...]
-    path: str
-
-
-def seconds(value: bytes) -> float | None:
-    """The *value* of a Crawl-delay: decimals with a point; None when it is not a finite number of seconds."""
-    if not _SECONDS.fullmatch(value):
-        return None
-    delay = float(value)
-    return delay if math.isfinite(delay) else None
-
-
-def request_rate(value: bytes) -> RequestRate | None:
-    """The *value* of a Request-rate, such as ``1/5`` or ``10/1m``; None when it cannot be read."""
-    found = _REQUEST_RATE.fullmatch(value)
-    if not found:
-        return None
-    requests, count, unit, window = found.groups()
-    length = int(count) * _UNIT_SECONDS[unit.lower()]
-    if not int(requests) or not length:
-        return None
-    return RequestRate(int(requests), length, (window or b"").decode("utf-8", "surrogateescape"))
-
-
 class RobotsTxt:
     """A parsed robots.txt, made by `scrapy_rep.protocol.parse`; ``body`` are the octets that are read.
 
@@ -314,3 +229,91 @@ class RobotsTxt:
 
     def __repr__(self) -> str:
         return f"<RobotsTxt {self.dialect.name} tokens={list(self._rules)}>"
+
+
+class _CompiledRules:
+    """`Rules` of a dialect of Google's, by `_speedups`."""
+
+    __slots__ = ("_best", "_body", "_is_allowed_itself", "_rules", "_token", "_verdicts", "by_name")
+
+    def __init__(self, body: bytes, name: str, dialect: Dialect) -> None:
+        self._body = body
+        self._token = token = ProductToken.of(name, dialect)
+        self._rules = rules = _Compiled(
+            body, token.name, token.wide, respelt_at_google if dialect.octets is Octets.GOOGLE else respelt
+        )
+        self._best = rules.best
+        self._is_allowed_itself = dialect.robots_txt_allowed
+        self._verdicts: dict[int, Verdict] = {-1: NO_RULE}
+        self.by_name = rules.by_name
+
+    def verdict(self, path: bytes) -> Verdict:
+        """The verdict on *path*, an answer of `path_of` for the dialect."""
+        if path == ROBOTS_TXT and self._is_allowed_itself:
+            return ROBOTS_TXT_ITSELF
+        position = self._best(path)
+        verdict = self._verdicts.get(position)
+        if verdict is None:
+            if len(self._verdicts) > _VERDICTS_KEPT:
+                self._verdicts = {-1: NO_RULE}
+            rule = Rule(*self._rules.rule(position))
+            # An empty rule forbids nothing, though it matches.
+            verdict = self._verdicts[position] = Verdict(rule.allow or not rule.value, rule, Reason.RULE)
+        return verdict
+
+    @property
+    def extensions(self) -> tuple[Record, ...]:
+        """The other records that apply to the crawler."""
+        is_for = self._token.is_named_by if self.by_name else is_global
+        return tuple(extensions_for(records_in(self._body), lambda agent: is_for(agent.value)))
+
+    @property
+    def delays(self) -> tuple[Record, ...]:
+        """The Crawl-delay records that count for the crawler; the last readable one applies."""
+        return delays_in(self.extensions)
+
+
+# The values of other records.
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRate:
+    """A Request-rate record: at most ``requests`` in ``seconds``.
+
+    ``window`` is the time of day for which it holds, as written; empty when it always does.
+    """
+
+    requests: int
+    seconds: float
+    window: str
+
+
+@dataclass(frozen=True, slots=True)
+class CleanParam:
+    """A Clean-param record: parameters with these ``names`` make no difference to what a URL shows.
+
+    ``path`` is the pattern of the paths that it is about, empty for all.
+    """
+
+    names: tuple[str, ...]
+    path: str
+
+
+def seconds(value: bytes) -> float | None:
+    """The *value* of a Crawl-delay: decimals with a point; None when it is not a finite number of seconds."""
+    if not _SECONDS.fullmatch(value):
+        return None
+    delay = float(value)
+    return delay if math.isfinite(delay) else None
+
+
+def request_rate(value: bytes) -> RequestRate | None:
+    """The *value* of a Request-rate, such as ``1/5`` or ``10/1m``; None when it cannot be read."""
+    found = _REQUEST_RATE.fullmatch(value)
+    if not found:
+        return None
+    requests, count, unit, window = found.groups()
+    length = int(count) * _UNIT_SECONDS[unit.lower()]
+    if not int(requests) or not length:
+        return None
+    return RequestRate(int(requests), length, (window or b"").decode("utf-8", "surrogateescape"))

@@ -14,7 +14,7 @@ from warnings import warn
 
 from scrapy.exceptions import ScrapyDeprecationWarning
 
-from scrapy_rep.directives.vocabulary import Answer, Category
+from scrapy_rep.directives.vocabulary import Permission, Purpose
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Access, Dialect
 
@@ -50,16 +50,9 @@ if TYPE_CHECKING:
     from scrapy_rep.protocol import Origin
 
 __all__ = [
-    "LAST_RUN",
-    "InvalidSettingError",
-    "RepSettings",
-    "RequestHook",
-    "TargetUrl",
-    "Unreachable",
-    "asks_for_delays",
-    "asks_robots",
-    "logging_invalid_settings",
-]
+    "LAST_RUN", "InvalidSettingError", "RepSettings", "RequestHook", "TargetUrl", "Unreachable", "asks_for_delays",
+    "asks_robots", "logging_invalid_settings",
+]  # fmt: skip
 
 logger = logging.getLogger(__name__)
 
@@ -252,7 +245,7 @@ class RepSettings:
     rel_nofollow: str = _setting(one_of(_names("ignore", "report", "obey")), "ignore")
     """What ``rel="nofollow"`` of single links means: ``ignore``, ``report`` or ``obey``."""
 
-    purposes: tuple[Category, ...] = _setting(some_of({category.value: category for category in Category}), ())
+    purposes: tuple[Purpose, ...] = _setting(some_of({category.value: category for category in Purpose}), ())
     """What the crawl is for: ``search``, ``ai-input``, ``ai-train``, ``ai-index``. Signals of sites about the use
     by AI are read for a declared purpose alone."""
 
@@ -260,7 +253,9 @@ class RepSettings:
     """What becomes of a page that is reserved from a declared purpose: ``report``, ``obey`` (its items are
     dropped) or ``refuse`` (so they are, and where robots.txt reserves it, it is not requested)."""
 
-    ai_unknown: Answer = _setting(one_of({"unknown": Answer.UNKNOWN, "no": Answer.NO}), Answer.UNKNOWN)
+    ai_unknown: Permission = _setting(
+        one_of({"unknown": Permission.UNKNOWN, "no": Permission.NO}), Permission.UNKNOWN
+    )
     """What silence about a declared purpose means: ``unknown`` or ``no``."""
 
     ai_sources: tuple[str, ...] = _setting(some_of(_names("bing", "google", "ai.txt")), ())
@@ -359,13 +354,9 @@ def _parse(name: str, value: Any) -> Any:
 def _check_names(names: Iterable[Any]) -> None:
     for name in names:
         if name in _REMOVED:
-            _warn_removed(name)
+            # With Python's default filters, once in a process.
+            warn(f"{name} does nothing any more: {_REMOVED[name]}", ScrapyDeprecationWarning, stacklevel=1)
         elif name not in _FIELDS:
             close = get_close_matches(name, _FIELDS, n=1)
             hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(_FIELDS)}"
             raise InvalidSettingError(f"unknown setting {name}: {hint}")
-
-
-def _warn_removed(name: str) -> None:
-    """Warn of the setting *name*. With Python's default filters that is once in a process."""
-    warn(f"{name} does nothing any more: {_REMOVED[name]}", ScrapyDeprecationWarning, stacklevel=1)

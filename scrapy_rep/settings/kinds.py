@@ -217,8 +217,7 @@ TEXT: Final = ValueKind(_text, "a string")
 SITES: Final = ValueKind(_text_by_name, "a dict that maps sites to obey, report or ignore, or the same as JSON")
 TABLES: Final = ValueKind(_tables, "a list of dicts, or the same as JSON")
 TARGET_URL: Final = ValueKind(
-    _target_url,
-    "a dict from hosts to query parameters, a callable (request) -> str | None, or its import path",
+    _target_url, "a dict from hosts to query parameters, a callable (request) -> str | None, or its import path"
 )
 SECONDS: Final = ValueKind(partial(_number, float, 0.0), "a number of seconds, 0 or more")
 POSITIVE_SECONDS: Final = ValueKind(partial(_number, float, math.ulp(0.0)), "a number of seconds above 0")

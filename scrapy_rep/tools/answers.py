@@ -14,7 +14,7 @@ from math import ceil
 from typing import Any, Final, TypeVar
 
 from scrapy_rep.directives import PageDirectives
-from scrapy_rep.directives.vocabulary import Category, Signal, Statement, answers
+from scrapy_rep.directives.vocabulary import Purpose, Signal, Statement, answers
 from scrapy_rep.protocol import Kind, Origin, Reason, Record, Rule, Verdict
 from scrapy_rep.protocol.display import abridged, duration, iso_time, shown
 from scrapy_rep.protocol.robotstxt import request_rate
@@ -162,7 +162,7 @@ def uses(statements: Iterable[Statement]) -> dict[str, str]:
 
 
 def signal_lines(
-    statements: Sequence[Statement], licenses: Sequence[str], purposes: Collection[Category]
+    statements: Sequence[Statement], licenses: Sequence[str], purposes: Collection[Purpose]
 ) -> Iterator[str]:
     """Each use with its answer and its *statements*, then what maps to no use, then *licenses*.
 

@@ -23,7 +23,7 @@ from scrapy_rep.directives.rsl import (
     read_licenses,
     said_by_licenses,
 )
-from scrapy_rep.directives.vocabulary import Category, Signal, Statement, answers
+from scrapy_rep.directives.vocabulary import Purpose, Signal, Statement, answers
 from scrapy_rep.protocol import parse
 from tests.directives.cases import CASES, said
 
@@ -67,7 +67,7 @@ def test_the_given_license_means_what_is_expected() -> None:
         license_ = License(elements.get("permits"), elements.get("prohibits", ""))
         found = answers(read_licenses([license_]))
         for categories, answer in re.findall(r"([\w, -]+): (yes|no)", case.expected):
-            assert {found[Category(name)] for name in categories.strip(", ").split(", ")} == {answer}, case
+            assert {found[Purpose(name)] for name in categories.strip(", ").split(", ")} == {answer}, case
 
 
 @pytest.mark.parametrize("case", OF_FILES, ids=lambda case: str(case.number))
@@ -253,13 +253,13 @@ def test_rsl_a_document_counts_for_a_number_of_days(text: str, days: int) -> Non
 def test_xml_a_document_has_one_of_several_encodings(encoding: str) -> None:
     body = content("/caf\xe9", usage("prohibits", "all"))
     text = f'<?xml version="1.0" encoding="{encoding}"?><rsl {NAMESPACE}>{body}</rsl>'
-    assert len(RslFile(text.encode(encoding)).statements("/caf\xe9", "l")) == len(Category)
+    assert len(RslFile(text.encode(encoding)).statements("/caf\xe9", "l")) == len(Purpose)
 
 
 # What a site and a page say together.
 
 
-def of_site(allows: bool, category: Category = Category.AI_TRAIN) -> Statement:
+def of_site(allows: bool, category: Purpose = Purpose.AI_TRAIN) -> Statement:
     return Statement(Signal.RSL, category, allows, "https://e.org/l.xml", "x")
 
 
@@ -290,14 +290,14 @@ def test_ours_while_one_license_is_broken_another_permits_nothing(body: bytes) -
 
 def test_rsl_a_license_in_a_page_precedes_that_of_the_site_where_it_speaks() -> None:
     own = [of_site(allows=True)]
-    site = [of_site(allows=False), of_site(allows=False, category=Category.SEARCH)]
+    site = [of_site(allows=False), of_site(allows=False, category=Purpose.SEARCH)]
     assert as_page_says(site, own, ()) == site[1:]
-    other = Statement(Signal.NOAI, Category.AI_TRAIN, allows=False, source="header", text="noai")
+    other = Statement(Signal.NOAI, Purpose.AI_TRAIN, allows=False, source="header", text="noai")
     assert as_page_says([other], own, ()) == [other]
 
 
 def test_ours_where_a_page_names_another_license_that_of_the_site_permits_nothing() -> None:
-    site = [of_site(allows=True), of_site(allows=False, category=Category.SEARCH)]
+    site = [of_site(allows=True), of_site(allows=False, category=Purpose.SEARCH)]
     assert as_page_says(site, (), ["https://e.org/page.xml"]) == site[1:]
     assert as_page_says(site, (), ["https://e.org/l.xml"]) == as_page_says(site, (), ()) == site
 

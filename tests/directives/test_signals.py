@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scrapy_rep.directives.ai import Reservation, ReservationFile, read_ai_txt
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
-from scrapy_rep.directives.vocabulary import MAX_TEXT, Answer, Statement, answers
+from scrapy_rep.directives.vocabulary import MAX_TEXT, Permission, Statement, answers
 from scrapy_rep.protocol import RobotsTxt, parse
 from tests.directives.cases import CASES, Case, said
 
@@ -68,7 +68,7 @@ def test_aipref_the_order_of_statements_does_not_matter(fields: list[str]) -> No
 
 
 def test_ours_nothing_said_is_unknown_throughout() -> None:
-    assert set(answers([]).values()) == {Answer.UNKNOWN}
+    assert set(answers([]).values()) == {Permission.UNKNOWN}
 
 
 def test_aipref_of_rules_with_identical_paths_all_apply() -> None:

@@ -10,7 +10,7 @@ import pytest
 from scrapy_rep.crawl.policy.meta import BLANK
 from scrapy_rep.directives.page import combine, read_header
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.vocabulary import Category
+from scrapy_rep.directives.vocabulary import Purpose
 from scrapy_rep.protocol import Reason, Rule, Verdict, parse
 from scrapy_rep.tools.answers import (
     WORDS,
@@ -113,7 +113,7 @@ SIGNALS = RobotsSignals.of(parse(b"User-agent: *\nContent-Signal: search=yes, ai
 def test_a_signal_is_told_by_use_with_its_line() -> None:
     said = SIGNALS.statements("/")
     assert uses(said) == {"search": "yes", "ai-input": "unknown", "ai-train": "no", "ai-index": "unknown"}
-    assert [*signal_lines(said, ["https://a.example/\x1b"], [Category.AI_INPUT])] == [
+    assert [*signal_lines(said, ["https://a.example/\x1b"], [Purpose.AI_INPUT])] == [
         "search    yes      line 2        Content-Signal: search=yes",
         "ai-input  unknown",
         "ai-train  no       line 2        Content-Signal: ai-train=no",
@@ -123,7 +123,7 @@ def test_a_signal_is_told_by_use_with_its_line() -> None:
 
 def test_silence_is_told_of_purposes_alone() -> None:
     assert [*signal_lines([], [], [])] == []
-    assert [*signal_lines([], [], [Category.SEARCH])] == ["no signals"]
+    assert [*signal_lines([], [], [Purpose.SEARCH])] == ["no signals"]
 
 
 def test_a_page_is_told_rule_by_rule() -> None:

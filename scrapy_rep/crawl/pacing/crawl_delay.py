@@ -125,7 +125,8 @@ class CrawlDelay:
         if not self.has_delays:
             return None
         name = self._targets.site(request)
-        self._events.met.send(name)
+        if self._events.met.subscribers:
+            self._events.met.send(name)
         site = self.slots.sites.get(name)
         return site if site is not None and site.floor else None
 
@@ -195,7 +196,8 @@ class CrawlDelay:
             self.prepare_known(request)  # a middleware after the gate may have chosen the download slot
         is_usual = self._targets.is_plain and key == url.hostname
         name = key if is_usual else self._targets.site(request)
-        self._events.met.send(name)
+        if self._events.met.subscribers:
+            self._events.met.send(name)
         slot = self.slots.place(key, name)
         if slot is not None:
             self.slots.keep_applied(slot)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_rep.crawl.pacing.slots import Site, Slot
+    from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.crawl.runtime.crawl import Crawl
 
 logger = logging.getLogger(__name__)
@@ -73,6 +74,13 @@ class SentBack(IgnoreRequest):
         self.request = request
 
 
+class _Waited(NamedTuple):
+    """A request that waits in Scrapy's download slot: in which one, and under which robots.txt it was let in."""
+
+    slot: Slot
+    robots: Robots | None
+
+
 class Door:
     """The door of one crawl.
 
@@ -87,7 +95,7 @@ class Door:
         self._judge: Judge | None = None
         self._respelling: dict[str, Callable[[str], object]] = {}
         """Tests for URLs by how they start: whether the download handler may send another URL."""
-        self._outside: dict[Request, Slot] = {}
+        self._outside: dict[Request, _Waited] = {}
         """Requests that wait in Scrapy's download slots for their site."""
         self.judged: dict[Request, str] = {}
         """Each request that the gate let pass, with the URL that it judged."""
@@ -167,8 +175,8 @@ class Door:
 
     def let_out(self, request: Request) -> Coroutine[Any, Any, Response]:
         """Send *request*, now or when its site may start one. Raises `SentBack` if the gate has not judged it."""
-        if self._outside and self._no_longer_outside(request):
-            self._check_again(request)
+        if self._outside and (waited := self._no_longer_outside(request)):
+            self._check_again(request, waited.robots)
         if self._judge is not None:
             url = self.judged.pop(request, None)
             if url is not request.url and url != request.url:
@@ -182,9 +190,21 @@ class Door:
             site.start(now)
         return self._crawl.downloader.send(request)
 
-    def _check_again(self, request: Request) -> None:
-        """Raise for *request*, which has waited here or in its download slot, if a robots.txt since forbids it."""
-        if self._judge is not None and self._judge.forbids(request):
+    def _robots(self, request: Request) -> Robots | None:
+        """The robots.txt in memory for *request*, current or not: as long as it is the same, so is the verdict."""
+        if self._judge is None:
+            return None
+        try:
+            return self._judge.registry.origins.at(self._crawl.targets.of(request)).robots
+        except ValueError:
+            return None
+
+    def _check_again(self, request: Request, before: Robots | None) -> None:
+        """Raise for *request*, which has waited, if another robots.txt than the one of *before* forbids it."""
+        judge = self._judge
+        if judge is None or (self._robots(request) is before and not judge.policy.has_exceptions):
+            return
+        if judge.forbids(request):
             raise SentBack(request.replace(dont_filter=True), "robots.txt has changed")
 
     def _forget(self) -> None:
@@ -199,13 +219,14 @@ class Door:
         return site.is_shared and bool(self._events.granting)
 
     async def _wait_and_send(self, request: Request, site: Site) -> Response:
+        robots = self._robots(request)
         slot = self._slots.of(self._crawl.download_slots.key(request))
         self._slots.waits.begin(slot, request)
         self._lend_to(request)
         try:
             await site.enter(first=is_robots_txt(request))
             try:
-                may_start = await self._wait_for(site, request)
+                may_start = await self._wait_for(site, request, robots)
             finally:
                 site.leave()
         finally:
@@ -217,16 +238,16 @@ class Door:
             raise SentBack(self.rescheduled(request), _CLOSING)
         return await self._crawl.downloader.send(request)
 
-    async def _wait_for(self, site: Site, request: Request) -> bool:
+    async def _wait_for(self, site: Site, request: Request, robots: Robots | None) -> bool:
         """Wait until *request* may start on *site*, which it does at once; return False when the crawl closes.
 
-        Raises `SentBack` where robots.txt has changed meanwhile and forbids it now.
+        Raises `SentBack` where another robots.txt than *robots* has come meanwhile and forbids it.
         """
         while True:
             grant = None
             if self._is_granted(site) and (grant := await self._events.granting.ask_async(site)) is None:
                 return False
-            self._check_again(request)
+            self._check_again(request, robots)
             now = clock.monotonic()
             if (seconds := site.start_in(now)) <= 0:
                 site.start(now)
@@ -267,25 +288,25 @@ class Door:
             return
         if not self._outside:
             self._crawl.engine.closing.add(self._give_back)
-        self._outside[request] = slot
+        self._outside[request] = _Waited(slot, self._robots(request))
         self._slots.waits.begin(slot, request)
         self._lend_to(request)
 
-    def _no_longer_outside(self, request: Request) -> bool:
-        """Note that *request* waits in no download slot any more; return whether it did."""
-        slot = self._outside.pop(request, None)
-        if slot is None:
-            return False
-        self._slots.waits.end(slot, request)
+    def _no_longer_outside(self, request: Request) -> _Waited | None:
+        """Note that *request* waits in no download slot any more; return where it did, if it did."""
+        waited = self._outside.pop(request, None)
+        if waited is None:
+            return None
+        self._slots.waits.end(waited.slot, request)
         self._take_back(request)
         if not self._outside:
             self._crawl.engine.closing.remove(self._give_back)
-        return True
+        return waited
 
     def _give_back(self) -> None:
         """The crawl closes: end what only waits."""
-        for slot in {*self._outside.values()}:
-            self._crawl.download_slots.give_back(slot.key, self.rescheduled)
+        for key in {waited.slot.key for waited in self._outside.values()}:
+            self._crawl.download_slots.give_back(key, self.rescheduled)
 
     def _lend_to(self, request: Request) -> None:
         """Lend a place to *request*, which waits, so that it takes none of another host's.

@@ -528,12 +528,7 @@ class SlotTracker:
             self._request_ended(last)
 
     def hand_out(self, request: Request, slot: Slot) -> None:
-        """Count *request*, which goes to the downloader, in its download slot.
-
-        One that robots.txt forbids does not count: the gate drops it, so it neither starts nor uses the delay.
-        """
-        if slot.floor and self.judge is not None and self.judge.forbids(request):
-            return
+        """Count *request*, which goes to the downloader, in its download slot until it has left that."""
         self.last = request
         self._handed_out[request] = slot
         slot.handed_out.add(request)

@@ -104,13 +104,16 @@ class Judge:
     def decide_by(self, verdict: Verdict, url: str, mode: Mode) -> Decision:
         """What becomes of a request for *url*, whose site has this *mode*, by a given *verdict*."""
         decision = decide(verdict, url, mode, self.policy, clock.time())
-        if decision.lapsed is not None:
-            self._events.lapsed.send(decision.lapsed, verdict)
-        self._report_expired()
+        if self.policy.has_exceptions:
+            if decision.lapsed is not None:
+                self._events.lapsed.send(decision.lapsed, verdict)
+            self._report_expired()
         return decision
 
     def delay_exception(self, request: Request) -> PolicyException | None:
         """The exception that lifts the Crawl-delay for *request*, or None."""
+        if not self.policy.has_exceptions:
+            return None
         found = self.policy.delay_exception(self._targets.of(request), clock.time())
         self._report_expired()
         return found

@@ -15,7 +15,7 @@ from scrapy_rep.crawl.policy.policy import Mode
 from scrapy_rep.directives.ai import Elements, licenses_named, statements_of
 from scrapy_rep.directives.page import fields_of
 from scrapy_rep.directives.vocabulary import (
-    Answer,
+    Permission,
     Statement,
     answers,
     as_values,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_rep.directives import PageDirectives
-    from scrapy_rep.directives.vocabulary import Category
+    from scrapy_rep.directives.vocabulary import Purpose
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
             )
         if not is_successful(response):
             by_site = answers(statements_in(site))
-            reserved = reserved_from(self._settings.purposes, by_site, silence=Answer.UNKNOWN)
+            reserved = reserved_from(self._settings.purposes, by_site, silence=Permission.UNKNOWN)
         if reserved and self._is_obeyed(request):
             self._reserved[response] = ", ".join(reserved)
 
@@ -89,7 +89,7 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
             extension.account.exceptions.count(exception)  # else the gate has counted it
         return exception is not None
 
-    def _count(self, found: Mapping[Category, Answer]) -> None:
+    def _count(self, found: Mapping[Purpose, Permission]) -> None:
         for purpose in self._settings.purposes:
             self.crawler.stats.inc_value(f"rep/ai/{purpose.value}/{found[purpose]}_count")
 

@@ -24,7 +24,7 @@ from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.request import cause_for
 from scrapy_rep.directives.ai import AI_TXT, PATHS, TDMREP, ReservationFile, SiteFile
 from scrapy_rep.directives.rsl import RslFile
-from scrapy_rep.directives.vocabulary import Category
+from scrapy_rep.directives.vocabulary import Purpose
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin, parse
 
@@ -39,7 +39,7 @@ T = TypeVar("T")
 MAX_LICENSES: Final = 5
 """Licenses of one robots.txt that are fetched; more are named, and not read."""
 
-_BY_TDMREP: Final = {Category.AI_INPUT, Category.AI_TRAIN}
+_BY_TDMREP: Final = {Purpose.AI_INPUT, Purpose.AI_TRAIN}
 """The categories that a reservation of text and data mining speaks about."""
 
 _READERS: Final[dict[str, Callable[[bytes], Any]]] = {TDMREP: ReservationFile, AI_TXT: parse}
@@ -167,6 +167,6 @@ def needed_files(settings: RepSettings) -> tuple[str, ...]:
     paths = []
     if not _BY_TDMREP.isdisjoint(settings.purposes):
         paths.append(TDMREP)
-    if "ai.txt" in settings.ai_sources and Category.AI_TRAIN in settings.purposes:
+    if "ai.txt" in settings.ai_sources and Purpose.AI_TRAIN in settings.purposes:
         paths.append(AI_TXT)
     return tuple(paths)

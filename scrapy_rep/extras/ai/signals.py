@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.policy.policy import Decision
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.crawl.runtime.crawl import Crawl
-    from scrapy_rep.directives.vocabulary import Category
+    from scrapy_rep.directives.vocabulary import Purpose
     from scrapy_rep.extras.ai.files import KeptFile
 
 RESERVED: Final = forbidden_for(Reason.AI_SIGNAL)
@@ -161,7 +161,7 @@ def signals_of(robots: Robots, token: str) -> RobotsSignals:
     return RobotsSignals.of(robots.robotstxt, token) if is_read else NO_SIGNALS
 
 
-def refusal_in(robots: Robots, token: str, url: str, purposes: Sequence[Category]) -> Statement | None:
+def refusal_in(robots: Robots, token: str, url: str, purposes: Sequence[Purpose]) -> Statement | None:
     """The statement by which *robots* reserves *url* from one of *purposes*, or None."""
     return first_refusal(signals_of(robots, token).statements(url), purposes)
 

@@ -13,7 +13,7 @@ from scrapy_rep.crawl.gate.middleware import RepMiddleware
 from scrapy_rep.crawl.policy.meta import META_KEY
 from scrapy_rep.crawl.policy.policy import ASKS, Decision, Mode, Outcome, Policy, decide
 from scrapy_rep.crawl.runtime.log import describe
-from scrapy_rep.directives.vocabulary import Answer, first_refusal, reserved_from
+from scrapy_rep.directives.vocabulary import Permission, first_refusal, reserved_from
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.extras.ai.signals import RESERVED, refusal_in
 from scrapy_rep.protocol import Reason, Verdict
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.crawl.policy.exceptions import PolicyException
     from scrapy_rep.crawl.robots.robots import Robots
-    from scrapy_rep.directives.vocabulary import Category
+    from scrapy_rep.directives.vocabulary import Purpose
 
     from .sites import UrlStatements
 
@@ -166,7 +166,7 @@ class CrawlPolicy:
         return Applied(decision, decision.lapsed, delay)
 
     @property
-    def purposes(self) -> Sequence[Category]:
+    def purposes(self) -> Sequence[Purpose]:
         """What the crawl fetches pages for (``REP_PURPOSES``)."""
         return self._settings.purposes
 
@@ -177,7 +177,7 @@ class CrawlPolicy:
     def _by_signals(self, url: str, said: UrlStatements) -> Iterator[str]:
         settings = self._settings
         is_known = said.page is not None and said.page.has_effect
-        silence = settings.ai_unknown if is_known else Answer.UNKNOWN  # the page may still break it
+        silence = settings.ai_unknown if is_known else Permission.UNKNOWN  # the page may still break it
         reserved = reserved_from(settings.purposes, said.answers, silence=silence)
         if not reserved:
             return

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.rsl import MAX_SIZE, RslFile, said_by_licenses
-from scrapy_rep.directives.vocabulary import Answer, Category, Statement, answers, as_values
+from scrapy_rep.directives.vocabulary import Permission, Purpose, Statement, answers, as_values
 from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import page_facts, page_lines, signal_lines
@@ -74,11 +74,11 @@ class UrlStatements:
     page: PageFindings | None = None
 
     @property
-    def answers(self) -> Mapping[Category, Answer]:
+    def answers(self) -> Mapping[Purpose, Permission]:
         """The answer for each use."""
         return answers(self.statements)
 
-    def as_sections(self, purposes: Collection[Category]) -> Iterator[tuple[str, list[str]]]:
+    def as_sections(self, purposes: Collection[Purpose]) -> Iterator[tuple[str, list[str]]]:
         """The labels and lines of the explanation; *purposes* are answered even where nothing speaks of them."""
         if self.page is not None:
             yield "page", [*self.page.as_lines()]
