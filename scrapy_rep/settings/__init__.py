@@ -67,8 +67,13 @@ _REMOVED: Final[dict[str, str]] = {
 }
 """Settings of 1.0.0rc1 that do nothing any more, and what to do instead. They warn until 1.0."""
 
+_OBEY_IS_NOT_ALWAYS: Final = (
+    'REP_CRAWL_DELAY = "obey" no longer fetches robots.txt with ROBOTSTXT_OBEY = False: set it to "always"'
+)
+"""1.0.0rc1 fetched it. This warning stays until 1.0, like those of `_REMOVED`."""
+
 _UNREACHABLE: Final = {choice.value: choice for choice in Unreachable}
-_CRAWL_DELAY: Final = {"obey": True, "ignore": False}
+_CRAWL_DELAY: Final = {"obey": True, "always": True, "ignore": False}
 
 
 def _names(*names: str) -> Mapping[str, str]:
@@ -160,7 +165,7 @@ class RepSettings:
     """Number of workers in the fleet; crawl delays are multiplied by it while Redis is away."""
 
     crawl_delay: bool = _setting(one_of(_CRAWL_DELAY), True)
-    """Whether Crawl-delay is obeyed; set as ``obey`` or ``ignore``."""
+    """Whether Crawl-delay is kept: ``obey``, ``always`` (with ``ROBOTSTXT_OBEY = False`` too) or ``ignore``."""
 
     crawl_delay_max: float = _setting(POSITIVE_SECONDS, 300.0)
     """Seconds of the longest Crawl-delay that is obeyed as it stands."""
@@ -279,9 +284,14 @@ class RepSettings:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RepSettings:
-        """Read the settings of *crawler*; logs what `from_settings` raises."""
+        """Read the settings of *crawler*; logs what `from_settings` raises, and what changed since 1.0.0rc1."""
+        settings = crawler.settings
         with logging_invalid_settings(logger):
-            return cls.from_settings(crawler.settings)
+            parsed = cls.from_settings(settings)
+        asks_everywhere = settings.getbool("ROBOTSTXT_OBEY") or "*" in parsed.modes
+        if settings.get("REP_CRAWL_DELAY") == "obey" and not asks_everywhere:
+            logger.warning(_OBEY_IS_NOT_ALWAYS)
+        return parsed
 
     def shares(self, origin: Origin) -> bool:
         """Whether other processes hear of *origin*: of one on loopback only if a store was set explicitly.
@@ -303,12 +313,8 @@ def logging_invalid_settings(logger: logging.Logger) -> Iterator[None]:
 
 
 def asks_for_delays(settings: BaseSettings) -> bool:
-    """Whether robots.txt is fetched for the sake of delays even with ``ROBOTSTXT_OBEY`` off.
-
-    Only if ``REP_CRAWL_DELAY`` was set explicitly: otherwise ``ROBOTSTXT_OBEY = False`` means that nothing is
-    fetched.
-    """
-    return bool(settings.get("REP_CRAWL_DELAY") == "obey")
+    """Whether robots.txt is fetched for its delays even with ``ROBOTSTXT_OBEY`` off."""
+    return bool(settings.get("REP_CRAWL_DELAY") == "always")
 
 
 def asks_for_backoff(settings: BaseSettings) -> bool:

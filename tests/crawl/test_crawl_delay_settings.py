@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scrapy import Spider
 from scrapy.settings import default_settings
+from scrapy.utils.test import get_crawler
 
+from scrapy_rep.settings import RepSettings
 from tests.support.crawl import Crawl, crawl
 from tests.support.site import Site, robots
 
@@ -36,20 +39,53 @@ def test_ours_ignore_means_ignore() -> None:
 def test_ours_with_robots_off_a_delay_is_kept_without_the_rules_when_somebody_asks_for_it() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
-        settings = {"ROBOTSTXT_OBEY": False, "REP_CRAWL_DELAY": "obey"}
+        settings = {"ROBOTSTXT_OBEY": False, "REP_CRAWL_DELAY": "always"}
         result = crawl(*pages(site), f"{site.origin}/private", settings=settings)
         assert site.count("/robots.txt") == 1
     assert min(result.gaps()) >= LEAST
     assert len(result.pages) == 5
 
 
-@pytest.mark.parametrize("settings", [{}, {"REP_CRAWL_DELAY": "ignore"}])
-def test_ours_with_robots_off_nothing_is_fetched_unasked(settings: dict[str, Any]) -> None:
+@pytest.mark.parametrize("choice", [None, "obey", "ignore"])
+def test_ours_with_robots_off_nothing_is_fetched_unasked(choice: str | None) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
-        crawl(*pages(site), settings={"ROBOTSTXT_OBEY": False, **settings})
+        result = crawl(*pages(site), settings={"ROBOTSTXT_OBEY": False, "REP_CRAWL_DELAY": choice})
         assert site.count("/robots.txt") == 0
         assert len(site.log) == 4
+    assert len([line for line in result.lines("WARNING") if 'set it to "always"' in line]) == (choice == "obey")
+
+
+@pytest.mark.parametrize("choice", ["obey", "always"])
+def test_ours_with_robots_on_always_is_obey(choice: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(RULES))
+        result = crawl(*pages(site), f"{site.origin}/private", settings={"REP_CRAWL_DELAY": choice})
+    assert min(result.gaps()) >= LEAST
+    assert [failure.reason for failure in result.failures] == ["rule"]
+    assert result.lines("WARNING") == []
+
+
+@pytest.mark.parametrize(("choice", "fetched"), [("obey", 0), ("always", 1)])
+def test_ours_with_robots_off_a_site_without_a_mode_is_asked_for_its_delay_by_always_alone(
+    choice: str, fetched: int
+) -> None:
+    with Site(["127.0.0.1", "127.0.0.2"]) as site:
+        named, other = site.origins
+        settings = {"ROBOTSTXT_OBEY": False, "REP_MODES": {"127.0.0.1": "report"}, "REP_CRAWL_DELAY": choice}
+        result = crawl(f"{named}/", f"{other}/", settings=settings)
+        assert (site.count("/robots.txt", named), site.count("/robots.txt", other)) == (1, fetched)
+    assert len([line for line in result.lines("WARNING") if 'set it to "always"' in line]) == 1 - fetched
+
+
+@pytest.mark.parametrize(
+    "settings", [{"ROBOTSTXT_OBEY": True}, {"REP_MODES": {"*": "report"}}, {"REP_CRAWL_DELAY": "always"}]
+)
+def test_ours_no_warning_where_obey_fetches_what_it_always_did(
+    settings: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    RepSettings.from_crawler(get_crawler(Spider, {"REP_CRAWL_DELAY": "obey", **settings}))
+    assert [record.message for record in caplog.records if record.levelname == "WARNING"] == []
 
 
 def test_ours_a_delay_over_the_longest_is_capped_with_one_warning() -> None:
@@ -171,10 +207,13 @@ def test_ours_of_many_origins_with_a_delay_ten_are_told_and_the_five_slowest_nam
     assert f": {', '.join(slowest)}; " in total
 
 
-def test_ours_a_gate_without_the_extension_that_paces_says_what_is_missing() -> None:
+@pytest.mark.parametrize(
+    "asked", [{"REP_CRAWL_DELAY": "always"}, {"REP_CRAWL_DELAY": "obey", "ROBOTSTXT_OBEY": True}]
+)
+def test_ours_a_gate_without_the_extension_that_paces_says_what_is_missing(asked: dict[str, Any]) -> None:
     settings = {
         "ADDONS": {},
-        "REP_CRAWL_DELAY": "obey",
+        **asked,
         "EXTENSIONS": {"scrapy_rep.RepExtension": 0},
         "DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RepMiddleware": 100},
     }

@@ -156,7 +156,7 @@ def test_ours_the_same_page_spelt_otherwise_costs_no_fetch(site: Site, final: st
 
 
 def test_ours_with_obeying_off_no_robots_txt_of_a_final_url_is_requested(site: Site) -> None:
-    settings = {"REP_CRAWL_DELAY": "obey", "ROBOTSTXT_OBEY": False, **DROP}
+    settings = {"REP_CRAWL_DELAY": "always", "ROBOTSTXT_OBEY": False, **DROP}
     assert [page.tag["flags"] for page in arriving(site, f"{site.origins[1]}/private", **settings).pages] == [[]]
     assert site.count("/robots.txt", site.origins[1]) == 0
 

@@ -306,4 +306,4 @@ def test_ours_a_crawl_speaks_of_the_exceptions_of_the_sites_that_it_met_alone() 
 def test_ours_a_crawl_that_does_not_obey_speaks_of_no_exceptions() -> None:
     with Site() as site:
         assert noticed(f"{site.origin}/a", site=site, ROBOTSTXT_OBEY=False) == []
-        assert noticed(f"{site.origin}/a", site=site, ROBOTSTXT_OBEY=False, REP_CRAWL_DELAY="obey") == []
+        assert noticed(f"{site.origin}/a", site=site, ROBOTSTXT_OBEY=False, REP_CRAWL_DELAY="always") == []

@@ -32,7 +32,7 @@ from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.crawl.sitemaps.requests import SITEMAP_CHAIN, is_for_robots_txt, sitemap_lines
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
 from scrapy_rep.protocol import Access, Reason
-from scrapy_rep.settings import Unreachable, asks_for_delays, asks_robots
+from scrapy_rep.settings import Unreachable, asks_robots
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -56,7 +56,7 @@ class RepMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         """Raises `InvalidSettingError` if an extension that the settings need is missing.
 
-        Raises ``NotConfigured`` if nothing asks robots.txt: neither ``ROBOTSTXT_OBEY`` nor ``REP_CRAWL_DELAY``.
+        Raises ``NotConfigured`` if nothing asks robots.txt: see `asks_robots`.
         """
         extension = crawler.get_extension(RepExtension)
         if extension is None:
@@ -64,7 +64,8 @@ class RepMiddleware:
                 raise NotConfigured
             raise _missing("scrapy_rep.RepExtension, which RepMiddleware asks")
         self._crawl_delay = crawler.get_extension(CrawlDelay)
-        if self._crawl_delay is None and asks_for_delays(crawler.settings):
+        names_delays = crawler.settings.get("REP_CRAWL_DELAY") not in {None, "ignore"}
+        if self._crawl_delay is None and names_delays and asks_robots(crawler.settings):
             raise _missing("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
         self._crawler = crawler
         self._crawl = Crawl.of(crawler)

@@ -45,7 +45,7 @@ TOUCHES: Final = {
     "engine.running": "shows that the spider is open: before that, nothing is fetched and the engine is not woken",
     "engine._slot.inprogress": "shows when a page has been handled; without it a killed crawl repeats more",
     "engine._slot.scheduler": "tells what an earlier run left; without it what this run leaves is not known",
-    "engine._slot.scheduler.df": "writes at once what it has seen; without it a killed crawl repeats more",
+    "engine._slot.scheduler.df.file": "writes at once what it has seen; without it a killed crawl repeats more",
     "downloader.active": "shows when a request ends; without it every download slot seems to have room",
     "downloader.needs_backout": "stops a lazy start(); without it start() is read ahead without bound",
     "downloader.middleware.methods": "lists who sees a request; without it a middleware without work costs a page,"

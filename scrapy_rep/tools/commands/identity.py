@@ -190,7 +190,8 @@ class Identity:
     def _of_rate(self) -> Problems:
         settings, is_ours = self._settings, self._enables("EXTENSIONS", CrawlDelay)
         if not (is_ours and self._rep.crawl_delay and asks_robots(settings)):
-            yield "Crawl-delay is not kept", 'REP_CRAWL_DELAY = "obey"' if is_ours else _ADDON
+            change = f'REP_CRAWL_DELAY = "{"obey" if asks_robots(settings) else "always"}"'
+            yield "Crawl-delay is not kept", change if is_ours else _ADDON
         if not (is_ours and self._rep.backoff):
             yield "there is no back-off", "REP_BACKOFF = True" if is_ours else _ADDON
         at_once = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
