@@ -16,7 +16,7 @@ from scrapy_rep.crawl.runtime.scrapy_internals import TOUCHES, Engine
 PACKAGE = Path(scrapy_rep.__file__).parent
 HOME = Path(scrapy_internals.__file__)
 NAMES = {part for touch in TOUCHES for part in touch.split(".")[1:]}
-COMMON = {"active", "running", "delay", "queue", "slots", "closing", "handlers", "connector", "monotonic", "file"}
+COMMON = {"active", "running", "delay", "queue", "closing", "handlers", "connector", "monotonic", "file"}
 """Names that others have too; the owner tells them apart."""
 
 OWNERS = {"engine", "downloader", "slot", "handler", "pqueues", "connector", "spider"}
