@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from scrapy import signals
 from scrapy.utils.asyncio import call_later
 
-from scrapy_rep.crawl.pacing.left_requests import LeftRequests
+from scrapy_rep.crawl.pacing.delay_report import LeftRequests
 from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.protocol.display import number_of
 

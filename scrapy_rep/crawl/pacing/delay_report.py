@@ -1,4 +1,4 @@
-"""What a crawl says of the delays of its download slots: stats, log lines, a forecast and a summary.
+"""What a crawl says of delays: stats, log lines, a forecast, a summary, and the requests that are left at the end.
 
 The forecast multiplies the requests in the queue of hosts by the delay of their download slot. It reads no
 request, and looks at delayed download slots only.
@@ -7,6 +7,7 @@ request, and looks at delayed download slots only.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from scrapy_rep.crawl.pacing.requested_delays import RequestedDelay
+    from scrapy_rep.crawl.pacing.slots import Slot
     from scrapy_rep.crawl.runtime.crawl import Crawl
     from scrapy_rep.crawl.runtime.event_loop import Timer
     from scrapy_rep.protocol import Origin
@@ -30,6 +32,11 @@ logger = logging.getLogger(__name__)
 
 _SLOWEST: Final = 5
 """Origins in the summary, hosts in a forecast, and hosts whose first sitemap causes a forecast of its own."""
+
+
+_OF_HOLDS: Final = "REP_BACKOFF = False does not wait for sites that asked for a pause"
+_OF_DELAYS: Final = "REP_CRAWL_DELAY_MAX bounds delays"
+_OF_FILES: Final = "REP_TIMEOUT and REP_UNREACHABLE_WAIT bound the wait for robots.txt"
 
 
 class DelayReport:
@@ -194,6 +201,66 @@ class CrawlForecast:
 
     def __repr__(self) -> str:
         return f"<CrawlForecast interval={self._interval:g} is_running={self._is_running}>"
+
+
+class LeftRequests:
+    """The requests that one crawl leaves in its queue.
+
+    The queue of hosts knows them by host. Any other queue of Scrapy's scheduler is counted by the stats of Scrapy.
+    A scheduler of another kind tells nothing: its queue may not be this crawl's alone.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._slots = crawl.part(Slots)
+        self._from_before = 0
+        """Requests that the scheduler had from an earlier run. `begin` sets it."""
+
+    def begin(self) -> None:
+        """Count what an earlier run has left; the scheduler is open, and has got no request yet."""
+        self._from_before = self._crawl.engine.scheduled
+
+    def count(self) -> int:
+        """How many there are, once the scheduler is closed."""
+        if self._slots.has_queue:
+            return sum(slot.size for slot in self._slots.by_key.values())
+        put, taken = (self._crawl.stats.get_value(f"scheduler/{way}", 0) for way in ("enqueued", "dequeued"))
+        return max(self._from_before + int(put) - int(taken), 0)
+
+    def describe(self, count: int, reason: str) -> str:
+        """These *count* requests in words: why the crawl closed, which hosts they wait for, and what to do."""
+        hosts = sorted(self._hosts(), key=lambda slot: slot.size, reverse=True)
+        named: list[str] = []
+        remedies: dict[str, None] = {}
+        for slot in hosts:
+            why, remedy = self._why(slot)
+            remedies[remedy] = None
+            size = f"{slot.size:,} for " if slot.size else ""
+            named.append(f"{size}{slot.key}{f' ({why})' if why else ''}")
+        more = len(named) - _SLOWEST
+        named = [*named[:_SLOWEST], *([number_of(more, "more host", "more hosts")] if more > 0 else [])]
+        has_folder = self._crawl.crawler.settings.get("JOBDIR")
+        kept = "the next run finds those in the JOBDIR" if has_folder else "JOBDIR keeps them for the next run"
+        where = f": {', '.join(named)}" if named else ""
+        requests = number_of(count, "request", "requests")
+        to_do = ", ".join([kept, *filter(None, remedies)])
+        return f"{requests} still in the queue when the crawl closed ({reason}){where}; {to_do}"
+
+    def _hosts(self) -> Iterator[Slot]:
+        """The download slots with such requests. With another queue, those that let requests wait."""
+        slots = {*self._slots.by_key.values()} if self._slots.has_queue else self._slots.delayed
+        return (slot for slot in slots if slot.size or not self._slots.has_queue)
+
+    def _why(self, slot: Slot) -> tuple[str, str]:
+        """Why its requests wait, and what changes that; empty where they only had no turn yet."""
+        if slot.held_for:
+            return f"it asked for a pause, {duration(slot.held_for)} left", _OF_HOLDS
+        if slot.floor:
+            in_all = f", {duration(slot.size * slot.floor)} in all" if slot.size else ""
+            return f"one every {slot.floor:g} s{in_all}", _OF_DELAYS
+        if any(origin is not None and not origin.is_known for _, origin in slot.origins):
+            return "its robots.txt has not come", _OF_FILES
+        return "", ""
 
 
 def _describe(delay: RequestedDelay) -> str:
