@@ -125,8 +125,15 @@ class Freshness:
     def answered(self, entry: Entry, now: float, cache_control: str) -> Entry:
         """*entry*, just answered by the origin: fresh from *now* on."""
         until = now + self.lifetime(cache_control)
-        entry = replace(entry, fetched_at=now, fresh_until=until, tried_at=now, retry_at=0.0)
-        return replace(entry, failures=0, unreachable_since=None)
+        return replace(
+            entry,
+            fetched_at=now,
+            fresh_until=until,
+            tried_at=now,
+            retry_at=0.0,
+            failures=0,
+            unreachable_since=None,
+        )
 
     def failed(self, entry: Entry, now: float, attempts: int, retry_after: float | None) -> Entry:
         """*entry* after *attempts* more that failed in a row; what the origin last said is kept."""

@@ -44,6 +44,9 @@ MAX_HOPS: Final = 5
 MAX_HEADER: Final = 1_024
 """Octets; a longer header value is ignored. Validators are stored and sent again."""
 
+_FIELDS_OF_CACHE: Final = {"cache-control": "cache_control", "etag": "etag", "last-modified": "last_modified"}
+_READ: Final = {name.title().encode(): name for name in (*HEADERS, *_FIELDS_OF_CACHE)}  # as Scrapy spells keys
+
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 _LABEL: Final = re.compile(r"[a-z0-9_-]{1,63}")
@@ -221,7 +224,7 @@ class Fetcher:
 
     def _judge(self, response: Response, hops: tuple[str, ...], download: Download) -> FetchResult:
         settings, status = self._settings, response.status
-        said = {name: _header(response, name) for name in HEADERS}
+        said = _headers(response)
         damage = TRUNCATED if "dataloss" in response.flags else download.damage
         is_whole = download.is_whole(response)
         if not is_whole:
@@ -229,7 +232,7 @@ class Fetcher:
         reading = read(
             RawResponse(status, said, response.body, damage, via=download.via),
             limit=settings.max_size,
-            decoders=decoders() if said["content-encoding"] else {},
+            decoders=decoders() if "content-encoding" in said else {},
             overrides=settings.status_access,
         )
         result = partial(
@@ -238,9 +241,9 @@ class Fetcher:
         if reading.access is Access.SUCCESSFUL:
             body = cut(reading.body, settings.max_size)
             warning = download.warning or reading.warning
-            return result(body=body, warning=warning, **_headers_of_cache(response))
+            return result(body=body, warning=warning, **_of_cache(said))
         if reading.access is Access.UNAVAILABLE:
-            return result(cache_control=_header(response, "Cache-Control"))
+            return result(cache_control=said.get("cache-control", ""))
         is_last = status in settings.status_access or (200 <= status < 300 and not is_whole)
         return result(
             error=FetchError(reading.problem or f"HTTP status {status}"),
@@ -265,26 +268,23 @@ def _validators(known: Entry | None, url: str) -> dict[str, str]:
 
 
 def _unchanged(known: Entry, response: Response) -> FetchResult:
-    headers = {name: value for name, value in _headers_of_cache(response).items() if value}
-    validators = {"etag": known.etag, "last_modified": known.last_modified}
+    said = {"etag": known.etag, "last-modified": known.last_modified, **_headers(response)}
     result = FetchResult(known.access, known.url, response.status, known.body, known.hops, unchanged=True)
-    return result._replace(**{**validators, **headers})
+    return result._replace(**_of_cache(said))
 
 
-def _headers_of_cache(response: Response) -> dict[str, Any]:
-    return {
-        "cache_control": _header(response, "Cache-Control"),
-        "etag": _header(response, "ETag"),
-        "last_modified": _header(response, "Last-Modified"),
-    }
+def _headers(response: Response) -> dict[str, str]:
+    """The headers of *response* that are read, by name in lower case; none longer than `MAX_HEADER`."""
+    found = {}
+    for key in response.headers.keys() & _READ.keys():
+        value = b", ".join(response.headers.getlist(key)).decode("latin-1").strip()
+        if value and len(value) <= MAX_HEADER:
+            found[_READ[key]] = value
+    return found
 
 
-def _header(response: Response, name: str) -> str:
-    """The value of a header; empty without one, or with one longer than `MAX_HEADER`."""
-    if name not in response.headers:
-        return ""
-    value = b", ".join(response.headers.getlist(name)).decode("latin-1").strip()
-    return value if len(value) <= MAX_HEADER else ""
+def _of_cache(said: dict[str, str]) -> dict[str, Any]:
+    return {field: said.get(name, "") for name, field in _FIELDS_OF_CACHE.items()}
 
 
 def _redirect_target(response: Response) -> str | None:

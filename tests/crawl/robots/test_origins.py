@@ -209,9 +209,11 @@ def test_what_files_say_about_ai_stays_within_the_bound_of_memory(form: str) -> 
     lines = "\n".join(form.format(number, number % 7) for number in range(1_000))
     body = f"User-agent: *\nAllow: /\n{lines}".encode()
 
+    crawl = Crawl.of(crawler_at_rest({"REP_PURPOSES": ["search"]}))
+    signals = AiSignals(crawl)
+
     def crawled() -> Origins:
-        crawl = Crawl.of(crawler_at_rest({"REP_PURPOSES": ["search"]}))
-        signals, origins = AiSignals(crawl), Origins(1_000, bound)
+        origins = Origins(1_000, bound)
         crawl._parts[Registry].origins = origins
         for number in range(20):
             robots = robots_of(Origin("https", f"h{number}.example", 443), bytes(bytearray(body)))
