@@ -7,7 +7,7 @@ asked, and keeps a `site_backoff.SiteBackoff`, which passes through these states
 * slow: starts are ``delay`` apart. A new plea that names no time doubles it, up to ``REP_BACKOFF_MAX``;
 * recovering: each good answer to a request that began later halves the delay, down to the ``pace``, a little
   slower than what the site took before it asked;
-* quiet: each half minute without a plea raises the pace a step, until the record is dropped.
+* quiet: each half minute without a plea makes the pace a fifth shorter, until the record is dropped.
 
 For the crawl this is a `Pause`, with a floor and a time before which nothing starts. It enters by
 `Slots.back_off`, and queue, download slots and door keep it as they keep a Crawl-delay.
