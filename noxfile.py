@@ -28,7 +28,7 @@ ENGINE_IS = "from scrapy_rep.protocol import ENGINE as e, parse; print(e, parse.
 QUESTION = b'{"robots": "User-agent: *\\nDisallow: /", "urls": ["/"], "agents": ["Bot"]}'
 SANITIZED = "-g -O1 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fPIC -shared"
 
-WITH_SCRAPY = ["tests/crawl", "tests/tools/commands", "tests/tools/testing"]
+WITH_SCRAPY = ["tests/crawl", "tests/extras", "tests/tools/commands", "tests/testing"]
 """What another version of Scrapy can make fail; the other folders import next to none of it."""
 SCRAPYS = [nox.param(f"scrapy==2.{minor}.*", id=f"2.{minor}") for minor in range(14, 20)]
 SCRAPYS.append(nox.param("", id="source"))

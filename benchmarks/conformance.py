@@ -15,7 +15,7 @@ from scrapy.robotstxt import ProtegoRobotParser, PythonRobotParser, RobotParser
 
 from scrapy_rep import RepRobotParser
 from scrapy_rep.testing import SITUATIONS, Conformance, Situation, ask
-from tests.tools.testing.robotspy_parser import RobotspyParser
+from tests.testing.robotspy_parser import RobotspyParser
 
 from .figures import Benchmark, main, row, table
 

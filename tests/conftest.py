@@ -11,6 +11,7 @@ from redis import Redis
 
 from tests.support.in_process import is_in_the_loop
 from tests.support.redis_server import RedisServer
+from tests.support.simulation import Simulation
 
 LEFT_OUT = {
     "full": "takes long, or needs what few machines have: runs with --full alone",
@@ -67,6 +68,22 @@ def _no_collection() -> Iterator[None]:
     gc.disable()
     yield
     gc.enable()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Simulation:
+    """In the place of the clock of scrapy_rep, and of the one that Scrapy's downloader goes by."""
+    clock = Simulation()
+    for name in ("time", "monotonic"):
+        for place in (
+            "scrapy.core.downloader",
+            "scrapy_rep.crawl.runtime.scrapy_internals",
+            "scrapy_rep.clock.clock",
+        ):
+            monkeypatch.setattr(f"{place}.{name}", clock.monotonic, raising=False)
+    for place in ("scrapy.core.downloader", "scrapy_rep.crawl.runtime.event_loop"):
+        monkeypatch.setattr(f"{place}.call_later", clock.call_later)
+    return clock
 
 
 @pytest.fixture(scope="session")

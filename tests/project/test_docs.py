@@ -308,6 +308,23 @@ def test_every_room_is_named(page: str) -> None:
     assert documented <= folders | set(ROOMS)
 
 
+def test_every_file_and_method_that_the_architecture_names_exists() -> None:
+    text, package = PAGES["docs/architecture.md"], ROOT / "scrapy_rep"
+    files = set(re.findall(r"`([\w/]+\.py)`", text)) - {"settings.py"}  # that one is of a project
+    known = [path.as_posix() for folder in (package, ROOT / "tests") for path in folder.rglob("*.py")]
+    assert files >= {"crawl/policy/policy.py", "pacing/slots.py"}
+    assert [file for file in files if not any(one.endswith(f"/{file}") for one in known)] == []
+    classes: dict[str, str] = {}
+    for path in package.rglob("*.py"):
+        source = path.read_text("utf-8")
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.ClassDef):
+                classes[node.name] = classes.get(node.name, "") + str(ast.get_source_segment(source, node))
+    methods = re.findall(r"`([A-Z]\w+)\.(\w+)(?:\([\w, ]*\))?`", text)
+    assert len(methods) >= 30
+    assert [f"{name}.{of}" for name, of in methods if not re.search(rf"\b{of}\b", classes.get(name, ""))] == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_python_in_a_page_is_python(page: str) -> None:
     for block in blocks(PAGES[page], "python"):

@@ -180,6 +180,16 @@ def test_ours_what_needs_no_crawl_imports_no_scrapy(code: str, room: str) -> Non
     assert {name for name in loaded if not name.startswith("scrapy_rep")} == set()
 
 
+OF_NO_ROOM = {"tests", "project", "support"}
+
+
+def test_the_folders_of_tests_mirror_the_package() -> None:
+    tests = Path(__file__).parents[1]
+    folders = {file.parent for file in tests.rglob("__init__.py") if file.parent.name not in OF_NO_ROOM}
+    assert len(folders) > 20
+    assert {str(folder) for folder in folders if not (ROOT / folder.relative_to(tests)).is_dir()} == set()
+
+
 FOREIGN = re.compile(r"audit|redis|playwright|splash|licen[cs]e|\btdm|\brsl\b", re.IGNORECASE)
 """Words of the extras. The crawl names none of them."""
 

@@ -1,7 +1,12 @@
-"""How large each room may be, and how well the core is commented. A bound is never raised."""
+"""How large each room may be, and how well the core is commented. A bound is never raised.
+
+The page of a room, the docstring of its package in ``crawl/`` or ``extras/``, has a bound of its own: it argues
+the model, and does not compete with code.
+"""
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -10,31 +15,56 @@ PACKAGE = Path(__file__).parents[2] / "scrapy_rep"
 
 # A comment names the goal of a room that is over it. Its bound is the size that it had on 2026-11-28: lower it
 # when the room shrinks.
-ROOMS = {  # files, how many there may be, and how many lines in them, as `wc -l` counts
+ROOMS = {  # files, how many there may be, and how many lines in them but for the pages
     "top": ("*.py settings/**/*.py", 9, 1_230),  # goal: 1,100 lines
     "protocol": ("protocol/**/*.py", 14, 2_430),  # goal: 2,300 lines
     "directives": ("directives/**/*.py", 11, 2_600),  # goal: 2,400 lines
-    "crawl": ("crawl/**/*.py", 51, 9_770),  # goal: 46 files, 7,600 lines
-    "crawl/runtime": ("crawl/runtime/**/*.py", 9, 1_680),  # goal: 7 files, 1,100 lines
-    "crawl/robots": ("crawl/robots/**/*.py", 16, 2_400),  # goal: 2,300 lines
-    "crawl/policy": ("crawl/policy/**/*.py", 5, 950),  # goal: 4 files, 700 lines
-    "crawl/pacing": ("crawl/pacing/**/*.py", 11, 2_750),  # goal: 9 files, 1,950 lines
-    "crawl/gate": ("crawl/gate/**/*.py", 7, 1_240),  # goal: 5 files, 900 lines
-    "crawl/sitemaps": ("crawl/sitemaps/**/*.py", 5, 780),  # goal: 650 lines
-    "extras": ("extras/**/*.py", 30, 4_400),
+    "crawl": ("crawl/**/*.py", 51, 9_717),  # goal: 46 files, 7,600 lines
+    "crawl/runtime": ("crawl/runtime/**/*.py", 9, 1_676),  # goal: 7 files, 1,100 lines
+    "crawl/robots": ("crawl/robots/**/*.py", 16, 2_395),  # goal: 2,300 lines
+    "crawl/policy": ("crawl/policy/**/*.py", 5, 946),  # goal: 4 files, 700 lines
+    "crawl/pacing": ("crawl/pacing/**/*.py", 11, 2_721),  # goal: 9 files, 1,950 lines
+    "crawl/gate": ("crawl/gate/**/*.py", 7, 1_235),  # goal: 5 files, 900 lines
+    "crawl/sitemaps": ("crawl/sitemaps/**/*.py", 5, 775),  # goal: 650 lines
+    "extras": ("extras/**/*.py", 30, 4_393),
     "testing": ("testing/**/*.py", 6, 800),
     "tools": ("tools/**/*.py census/**/*.py", 102, 19_240),  # goal: 88 files, 16,000 lines
-    "scrapy_rep": ("**/*.py", 220, 39_350),  # goal: 204 files, 34,600 lines
+    "scrapy_rep": ("**/*.py", 220, 39_290),  # goal: 204 files, 34,600 lines
 }
 
-COMMENTS_PER_100_LINES = 0.54
+COMMENTS_PER_100_LINES = 0.543
 """In ``crawl/``, at least. Raise it when you add comments. Nobody makes room by deleting reasons."""
 
 _FOR_TOOLS = ("# noqa", "# fmt:", "# type:")
 
+PAGES = [PACKAGE / part / "__init__.py" for part in ("crawl", "extras")]
+PAGES += [page for part in ("crawl", "extras") for page in sorted((PACKAGE / part).glob("*/__init__.py"))]
+LINES_OF_A_PAGE = range(10, 32)
+
+
+def page_of(file: Path) -> ast.Expr:
+    """The docstring of *file*, which begins with it."""
+    page = ast.parse(file.read_bytes()).body[0]
+    assert isinstance(page, ast.Expr)
+    return page
+
+
+def source(file: Path) -> bytes:
+    """The text of *file* without its page."""
+    lines = file.read_bytes().splitlines(keepends=True)
+    return b"".join(lines[page_of(file).end_lineno :] if file in PAGES else lines)
+
 
 def sources(patterns: str) -> list[bytes]:
-    return [file.read_bytes() for pattern in patterns.split() for file in PACKAGE.glob(pattern)]
+    return [source(file) for pattern in patterns.split() for file in PACKAGE.glob(pattern)]
+
+
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.parent.name)
+def test_each_room_argues_its_model_on_one_page(file: Path) -> None:
+    page = page_of(file)
+    text = str(ast.literal_eval(page.value))
+    assert text.count("\n") + 1 in LINES_OF_A_PAGE
+    assert "must not know" not in text.lower(), "say what the room does, and why so"
 
 
 @pytest.mark.parametrize("room", ROOMS)

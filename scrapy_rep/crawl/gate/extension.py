@@ -1,8 +1,4 @@
-"""The extension: the robots.txt files of one crawl, what they say, and the account of it.
-
-The extension owns the state. Middleware, spiders, contracts and commands ask it, so that a crawl has one memory,
-one fetch per origin and one set of stats.
-"""
+"""The extension owns the robots.txt files of one crawl and the account of it. Everything else asks it."""
 
 from __future__ import annotations
 

@@ -14,8 +14,6 @@ A `Slot` is what a crawl knows of a download slot: the sites that are requested 
 wait for it. Scrapy's own ``Slot`` takes no attributes, and is dropped after an idle minute. Requests are grouped
 by origin: if two origins share a download slot (http and https, or two ports), a robots.txt that hangs at one of
 them does not hold up the other. A download slot may start a request when all of its sites may.
-
-Two download slots may fetch from one site. Each keeps the delay of the site, and the door keeps them apart.
 """
 
 from __future__ import annotations

@@ -14,12 +14,11 @@ from scrapy_rep.extras.fleet.redis_connection import RedisAwayError, RedisConnec
 from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
+from tests.crawl.robots.stores.test_sqlite_file import ENTRY as LONG_AGO
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.in_process import crawler_at_rest
 from tests.support.redis_server import RedisServer
 from tests.support.simulation import Simulation
-
-from .test_sqlite_file import ENTRY as LONG_AGO
 
 DAY = 86_400
 NOW = time()
