@@ -102,15 +102,15 @@ class Report:
         self._targets, self._log = Crawl.of(crawler).targets, Crawl.of(crawler).log
         self._has_passed = False
         self._has_other_start = False  # a start request that no rule forbade
+        # Whether the gate let a request pass that is no start request; True where it may not have been asked.
         self.has_link = policy.default is Mode.OFF
-        """Whether the gate let a request pass that is no start request; True where it may not have been asked."""
         self._unreachable_pages = 0
         self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
         self._forbidden, self._forbidden_starts = RuleCounts(), RuleCounts()
         self._reported, self.filtered = RuleCounts(), RuleCounts()
         self._instead: dict[BodyKind, list[Origin]] = {}  # the first origins that send no robots.txt
+        # The origins that refuse their robots.txt and serve their pages, once that was reported.
         self._refusing: set[str] = set()
-        """The origins that refuse their robots.txt and serve their pages, once that was reported."""
         self._totals: Counter[str] = Counter()
 
     def passed(self, request: Request) -> None:

@@ -46,8 +46,8 @@ class DelayReport:
         self._stats = crawl.stats
         self._settings = crawl.settings
         self._log = crawl.log
+        # The delays that were reported; 0 for one that the user overrides.
         self._asked: dict[Origin | str, float] = {}
-        """The delays that were reported; 0 for one that the user overrides."""
         self._waits = crawl.part(Slots).waits
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
@@ -213,8 +213,8 @@ class LeftRequests:
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
         self._slots = crawl.part(Slots)
+        # Requests that the scheduler had from an earlier run. `begin` sets it.
         self._from_before = 0
-        """Requests that the scheduler had from an earlier run. `begin` sets it."""
 
     def begin(self) -> None:
         """Count what an earlier run has left; the scheduler is open, and has got no request yet."""

@@ -47,8 +47,8 @@ class Journal:
         Crawl.of(crawler).events.handled.subscribe(self.end)
         self._engine.flush_seen()  # so that from the first request on it writes when it is told
         self._spider, self._path = crawler.spider, path
+        # What the keys of queues begin with and their names do not: a ``JOBDIR`` may be moved.
         self.prefix = f"{path.with_suffix('.queue')}/"
-        """What the keys of queues begin with and their names do not: a ``JOBDIR`` may be moved."""
         self._handed_out: dict[Request, int] = {}  # a request is equal to itself alone
         before = _before(path)
         left = before if before.exists() else path

@@ -93,16 +93,16 @@ class Door:
         self._events = crawl.events
         self._slots = crawl.part(Slots)
         self._judge: Judge | None = None
+        # Tests for URLs by how they start: whether the download handler may send another URL.
         self._respelling: dict[str, Callable[[str], object]] = {}
-        """Tests for URLs by how they start: whether the download handler may send another URL."""
+        # Requests that wait in Scrapy's download slots for their site.
         self._outside: dict[Request, _Waited] = {}
-        """Requests that wait in Scrapy's download slots for their site."""
+        # Each request that the gate let pass, with the URL that it judged.
         self.judged: dict[Request, str] = {}
-        """Each request that the gate let pass, with the URL that it judged."""
         self._most_judged = _LEAST
         self.site: Callable[[Request], Site | None] | None = None
+        # Requests that wait, here or there, and have a place lent to them.
         self._lent: set[Request] = set()
-        """Requests that wait, here or there, and have a place lent to them."""
         self._is_open = self._sends_back = self._hears_ends = False
         crawl.crawler.signals.connect(self.open, signal=signals.spider_opened)
 

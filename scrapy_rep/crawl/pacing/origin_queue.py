@@ -187,19 +187,18 @@ class OriginQueue:
         self._open_queues = open_queues
         self._queues: dict[Rank, Any] = {}
         self._order: list[Rank] = []  # a heap, of the queues that hold requests
+        # The first request, once it has been read.
         self._head: tuple[Rank, Request] | None = None
-        """The first request, once it has been read."""
         self.owner = owner
         self.slot = slot
         self.state = state
         self.size = 0
+        # Whether the wait for robots.txt ended and no request has left since.
+        #
+        # At least one request may leave after a fetch, even if its delay is longer than the robots.txt is valid.
         self.is_admitted = False
-        """Whether the wait for robots.txt ended and no request has left since.
-
-        At least one request may leave after a fetch, even if its delay is longer than the robots.txt is valid.
-        """
+        # When the last wait ended (monotonic seconds).
         self.admitted_at = -inf
-        """When the last wait ended (monotonic seconds)."""
 
     @property
     def rank(self) -> Rank:

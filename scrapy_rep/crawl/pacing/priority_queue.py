@@ -88,8 +88,8 @@ class RepPriorityQueue:
         self._refused = self._lost_on_disk = 0
         self._disk_error: OSError | None = None
         self.size = 0
+        # The download slots that could start one of its requests now.
         self.ready: Turns[Slot] = Turns()
-        """The download slots that could start one of its requests now."""
         self._tracker = Crawl.of(crawler).part(SlotTracker)
         self._tracker.queues.append(self)
         self._tracker.records.has_queue = True
@@ -410,11 +410,11 @@ class SlotTracker:
         if self.judge is not None:
             self.prefetcher = Prefetcher(crawl, self.judge, self.timer, self._has_enough_ready, self.admit)
         self.queues: list[RepPriorityQueue] = []  # in memory, on disk
+        # The number of requests in all queues.
         self.waiting = 0
-        """The number of requests in all queues."""
         self._handed_out: dict[Request, Slot] = {}
+        # The request that was handed out last, until `check_last` has looked at it.
         self.last: Request | None = None
-        """The request that was handed out last, until `check_last` has looked at it."""
         self.records = crawl.part(Slots)
         self.records.update = self.update
         self._waits = self.records.waits

@@ -87,21 +87,21 @@ class Site:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        # Whether other processes may request its pages. Once true, it stays true.
         self.is_shared = False
-        """Whether other processes may request its pages. Once true, it stays true."""
+        # The download slots through which it is requested, while it has a floor.
         self.places: dict[Slot, None] = {}
-        """The download slots through which it is requested, while it has a floor."""
+        # The seconds between two starts that robots.txt files require: the largest of ``_required``.
         self.requested = 0.0
-        """The seconds between two starts that robots.txt files require: the largest of ``_required``."""
         self._required: dict[DelaySource, float] = {}
+        # What an extra asks for beside robots.txt.
         self.backoff: Pause | None = None
-        """What an extra asks for beside robots.txt."""
+        # When the door let the last request out, or when robots.txt arrived.
         self.last_start = -inf
-        """When the door let the last request out, or when robots.txt arrived."""
+        # The request whose turn it is at the door, None if none waits.
         self._turn: object = None
-        """The request whose turn it is at the door, None if none waits."""
+        # The requests behind it, in order. Each fires when its turn comes, or is cancelled.
         self._turns: deque[Deferred[None]] = deque()
-        """The requests behind it, in order. Each fires when its turn comes, or is cancelled."""
 
     def require(self, source: DelaySource, seconds: float) -> None:
         """Require *seconds* between two starts for *source*; 0 for none."""
@@ -211,30 +211,30 @@ class Slot:
 
     def __init__(self, key: str) -> None:
         self.key = key
+        # The sites that ask for a pause and are requested through this download slot.
         self.sites: dict[Site, None] = {}
-        """The sites that ask for a pause and are requested through this download slot."""
+        # The largest floor of its sites, that of ``_largest``.
         self.floor = 0.0
-        """The largest floor of its sites, that of ``_largest``."""
         self._largest: Site | None = None
+        # When the last hold of its sites ends, in monotonic seconds; a hold is never shortened.
         self.held_until = -inf
-        """When the last hold of its sites ends, in monotonic seconds; a hold is never shortened."""
+        # The sites of its requests that wait at the door: then it hands out no other.
         self.at_door: set[Site] = set()
-        """The sites of its requests that wait at the door: then it hands out no other."""
+        # The delay that we set last; any other value was set by another component, such as AutoThrottle.
         self.applied: float | None = None
-        """The delay that we set last; any other value was set by another component, such as AutoThrottle."""
         self.own_delay = self.own_jitter = 0.0
+        # Its requests, by the queue of the scheduler that stores them and by origin.
         self.origins: dict[tuple[Any, OriginState | None], OriginQueue] = {}
-        """Its requests, by the queue of the scheduler that stores them and by origin."""
+        # Those of ``origins`` whose requests may go, by queue of the scheduler.
         self.turns: dict[Any, Turns[OriginQueue]] = {}
-        """Those of ``origins`` whose requests may go, by queue of the scheduler."""
+        # What Scrapy's own queue left on disk: sorted by origin as it comes up.
         self.unsorted: dict[Any, OriginQueue] = {}
-        """What Scrapy's own queue left on disk: sorted by origin as it comes up."""
+        # The number of its requests in all queues.
         self.size = 0
-        """The number of its requests in all queues."""
+        # Requests that the scheduler has handed out and that have not left the download slot.
         self.handed_out: set[Request] = set()
-        """Requests that the scheduler has handed out and that have not left the download slot."""
+        # When the timer updates it.
         self.update_at: float | None = None
-        """When the timer updates it."""
 
     def weigh(self, site: Site) -> None:
         """Take in that the floor of *site*, one of its sites, may have changed; without a floor it leaves."""
@@ -280,8 +280,8 @@ class Waits:
 
     def __init__(self) -> None:
         self._ended = 0.0
+        # The download slots that wait now: since when (monotonic seconds), and what waits. Often none do.
         self.now: dict[Slot, tuple[float, set[object]]] = {}
-        """The download slots that wait now: since when (monotonic seconds), and what waits. Often none do."""
 
     def begin(self, slot: Slot, what: object) -> None:
         """Count the time from now on, if it is not counted yet: *what* waits, a request or a queue."""
@@ -315,18 +315,18 @@ class Slots:
 
     def __init__(self, crawl: Crawl) -> None:
         self.delayed: dict[Slot, None] = {}
+        # Seconds that a request may come to the door early if processes share its site: to ask for its turn.
         self.lead = 0.0
-        """Seconds that a request may come to the door early if processes share its site: to ask for its turn."""
         self.waits = Waits()
+        # Whether requests wait for them in the queue of hosts, which sets this.
         self.has_queue = False
-        """Whether requests wait for them in the queue of hosts, which sets this."""
+        # Looks again at a download slot that may start earlier or later. The queue of hosts sets it.
         self.update: Callable[[Slot], None] = lambda _: None
-        """Looks again at a download slot that may start earlier or later. The queue of hosts sets it."""
+        # Hears of a download slot whose floor was set. `CrawlDelay` sets it.
         self.kept: Callable[[Slot], None] = lambda _: None
-        """Hears of a download slot whose floor was set. `CrawlDelay` sets it."""
         self._download_slots = crawl.download_slots
+        # Beyond so many, those that Scrapy has dropped are forgotten: their delay is required again.
         self._most_delayed = crawl.settings.memory_entries
-        """Beyond so many, those that Scrapy has dropped are forgotten: their delay is required again."""
         self._most = self._most_sites = _LEAST
         self.by_key: dict[str, Slot] = {}
         self.sites: dict[str, Site] = {}

@@ -238,8 +238,8 @@ class ExceptionIndex:
     """The exceptions of a crawl; among those that cover a URL the longest pattern wins, as among rules."""
 
     def __init__(self, exceptions: Iterable[PolicyException]) -> None:
+        # Those that have expired since somebody looked last; whoever reports them removes them.
         self.expired: list[PolicyException] = []
-        """Those that have expired since somebody looked last; whoever reports them removes them."""
         self._current = self.all = tuple(exceptions)
         self._covered: dict[_Key, _Covered] = {}
         self._next_end = 0.0

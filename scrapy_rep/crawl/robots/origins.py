@@ -110,12 +110,12 @@ class OriginState:
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.robots: Robots | None = None
+        # Whether a page goes to the network, so that Scrapy's HTTP cache may not answer for its robots.txt.
         self.asks_network = False
-        """Whether a page goes to the network, so that Scrapy's HTTP cache may not answer for its robots.txt."""
         self.flight: SingleFlight[Robots] | None = None
         self.refusals: Mapping[str, Robots] = _NONE
+        # What `pacing` holds back until the flight lands, for the count of those that wait.
         self.queued: Collection[Sized] = ()
-        """What `pacing` holds back until the flight lands, for the count of those that wait."""
 
     @property
     def waiting(self) -> int:

@@ -35,8 +35,8 @@ class Event:
     __slots__ = ("subscribers",)
 
     def __init__(self) -> None:
+        # Replaced whole, because a subscriber may leave while the event is sent. Hot paths look at it first.
         self.subscribers: tuple[Subscriber, ...] = ()
-        """Replaced whole, because a subscriber may leave while the event is sent. Hot paths look at it first."""
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """Call *subscriber* whenever this happens."""

@@ -189,8 +189,8 @@ class Downloader:
     def __init__(self, crawler: Crawler, events: Events) -> None:
         self._crawler = crawler
         self._events = events
+        # Sends a request to the network; only the door may call it.
         self.send: Callable[[Request], Coroutine[Any, Any, Response]] = _no_door
-        """Sends a request to the network; only the door may call it."""
 
     @cached_property
     def _downloader(self) -> Any:

@@ -37,8 +37,8 @@ class Targets:
             self._find = self._parameter if isinstance(setting, Mapping) else _asking(setting)
         self._known: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self.is_plain = setting is None
+        # The URL that a request fetches from. Raises `TargetUrlError` if it asks a service for no usable URL.
         self.of: Callable[[Request], str] = attrgetter("url") if self._find is None else self._found
-        """The URL that a request fetches from. Raises `TargetUrlError` if it asks a service for no usable URL."""
 
     def site(self, request: Request) -> str:
         """The site that *request* fetches from, by its host name; empty where no robots.txt speaks for it."""

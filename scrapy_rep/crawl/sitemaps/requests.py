@@ -103,8 +103,8 @@ class SitemapRequests:
         if self.is_active and self._spider is not None and crawl.settings.sitemap_since == LAST_RUN and registry:
             with logging_invalid_settings(logger):
                 self.runs = SitemapRuns(self._spider.name, registry.store)
+        # The rest of each sitemap whose first requests are in the scheduler, by `sitemap_rest`.
         self.begun: dict[str, Iterator[Request]] = {}
-        """The rest of each sitemap whose first requests are in the scheduler, by `sitemap_rest`."""
         self._named: WeakKeyDictionary[RobotsTxt, array[int]] = WeakKeyDictionary()  # hashes of URLs
 
     def is_for_sitemap(self, request: Request) -> bool:

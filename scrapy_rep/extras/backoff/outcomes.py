@@ -64,8 +64,8 @@ class Backoffs:
         self._crawl, self._events = crawl, crawl.events
         self._slots = crawl.part(Slots)
         self._report = BackoffReport(crawl)
+        # By site. While there are any, this hears which sites are met.
         self._told: dict[str, _Told] = {}
-        """By site. While there are any, this hears which sites are met."""
         self._most = crawl.settings.backoff_max
         failures = crawl.crawler.settings.getlist("RETRY_EXCEPTIONS")
         self._failures: tuple[type[Exception], ...] = tuple(map(load_object, failures))

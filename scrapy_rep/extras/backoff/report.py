@@ -28,10 +28,10 @@ class BackoffReport:
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl, self._stats = crawl, crawl.stats
+        # How often each host asked to slow down.
         self._slowed: Counter[str] = Counter()
-        """How often each host asked to slow down."""
+        # The sites of which another process told, and which were reported.
         self._held: set[str] = set()
-        """The sites of which another process told, and which were reported."""
         crawl.crawler.signals.connect(self._close, signal=signals.spider_closed)
 
     def asked(self, request: Request, plea: Plea, backoff: SiteBackoff) -> None:

@@ -49,8 +49,8 @@ class Sharing:
             crawl.events.opening_store.subscribe(self._in_redis)
             crawl.events.closed.subscribe(self._connection.close)
         self._timer = Timer()
+        # What this crawl is telling other processes: it ends when that has been said.
         self._telling: set[Deferred[None]] = set()
-        """What this crawl is telling other processes: it ends when that has been said."""
         crawl.events.opened.subscribe(self._opened)
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)

@@ -61,8 +61,8 @@ class BrowserGate:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        # URLs of pages under way that the project exempted from robots.txt.
         self._exempt: set[str] = set()
-        """URLs of pages under way that the project exempted from robots.txt."""
         self._dead_ends: LocalCache[str, str] = LocalCache(_MAX_DEAD_ENDS)
         self._log = Crawl.of(crawler).log
         Crawl.of(crawler).events.final_url.subscribe(self._final_url)
