@@ -1,8 +1,4 @@
-"""The other files of an origin that the purposes of a crawl need: tdmrep.json, ai.txt, licenses (RSL).
-
-They are fetched and stored as a robots.txt is, for the first request that asks what they say. A license may be on
-another host, and hosts may name each other's: it waits for the robots.txt there, which waits for no such file.
-"""
+"""The other files of an origin that the purposes of a crawl need: tdmrep.json, ai.txt, licenses (RSL)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""`LinkFilter`: drops links that robots.txt forbids before the scheduler stores them (``REP_FILTER_LINKS``).
-
-The gate judges every request again when it starts, so a link that passes here by mistake costs space in the
-queue, while one that is dropped is lost. In doubt a link passes.
-"""
+"""`LinkFilter`: drops links that robots.txt forbids before the scheduler stores them (``REP_FILTER_LINKS``)."""
 
 from __future__ import annotations
 
