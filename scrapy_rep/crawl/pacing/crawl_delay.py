@@ -48,7 +48,7 @@ _MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl
 class CrawlDelay:
     """Keeps every download slot to the largest of its own delay, of its back-off and of what robots.txt requests.
 
-    ``states`` are the download slots, ``has_delays`` is whether a site may ask for a pause.
+    ``records`` are the sites and download slots, ``has_delays`` is whether a site may ask for a pause.
     """
 
     def __init__(self, crawler: Crawler) -> None:
