@@ -74,6 +74,9 @@ class CrawlDelay:
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelay | None]]
         self._requested = WeakKeyDictionary()
+        # Where the delay of a robots.txt is kept already, by key of the download slot and product tokens: nearly
+        # every request finds it so.
+        self._obeyed: WeakKeyDictionary[RobotParser, dict[tuple[str, tuple[str, ...]], Site]] = WeakKeyDictionary()
         crawl.events.opened.subscribe(self._opened)
         crawl.events.delayed.subscribe(self._connect)
 
@@ -96,11 +99,17 @@ class CrawlDelay:
 
         Return the delay, unapplied, if it is so long that *request* must not start.
         """
-        key, delay = self._download_slots.key(request), self.requested(request, parser)
+        key, tokens = self._download_slots.key(request), self._crawl.product_tokens.of(request)
+        obeyed = self._obeyed.get(parser, {}).get((key, tokens))
+        if obeyed is not None and self.records.by_key.get(key) in obeyed.places:
+            return None
+        delay = self.requested(request, parser)
         if delay is not None and self._crawl.has_gate and self._limits.forbids(key, delay):
             return delay  # without our gate nothing would drop the request
         if delay is not None or self.records.delayed_at(key) is not None:
-            self._require(key, request, delay)
+            site = self._require(key, request, delay)
+            if delay is not None and site is not None:
+                self._obeyed.setdefault(parser, {})[key, tokens] = site
         return None
 
     def requested(self, request: Request, parser: RobotParser) -> RequestedDelay | None:
@@ -150,17 +159,18 @@ class CrawlDelay:
             self._download_slots.restart_delay(self._download_slots.key(cause))
         return site
 
-    def _require(self, key: str, request: Request, delay: RequestedDelay | None) -> None:
+    def _require(self, key: str, request: Request, delay: RequestedDelay | None) -> Site | None:
         origin = Origin.from_url(self._targets.of(request))
         if delay and key in self._limits.own:
             self.report.overridden(key, self._limits.own[key], origin, delay)
-            return
+            return None
         is_shared = self._settings.shares(origin)
         source = (origin, self._crawl.product_tokens.of(request))
         if self.records.require(key, source, self._limits.kept(delay) if delay else 0.0, is_shared=is_shared):
             self._crawl.stats.inc_value("rep/crawl_delay/slot_count")
         if delay:
             self.report.obeyed(origin, delay)
+        return self.records.sites.get(origin.host)
 
     def _kept(self, slot: Slot) -> None:
         """Let requests that are in the download slot *slot* already wait as those that come later."""
