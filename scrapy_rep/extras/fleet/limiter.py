@@ -18,11 +18,11 @@ from math import inf
 from typing import Final, NamedTuple, TypeVar
 
 from scrapy_rep.clock import clock
-from scrapy_rep.extras.fleet.permit_queue import LONGEST_HOLD, PermitQuestion, PermitQueue, microseconds
+from scrapy_rep.extras.fleet.permit_queue import LONGEST_LIFE, PermitQuestion, PermitQueue, microseconds
 
 T = TypeVar("T")
 
-_HOLD: Final = 250_000  # microseconds after its start at which a permit expires, if the limiter answers at once
+_LIFE: Final = 250_000  # microseconds after its start at which a permit expires, if the limiter answers at once
 _SOONEST: Final = 0.001  # seconds until the next question
 _DECAY: Final = 0.9  # of the longest round trip, with each one that is shorter
 
@@ -91,8 +91,8 @@ class RateLimiter:
         is too early or too late, whatever share of the round trip the way back took.
         """
         asked_at = clock.monotonic()
-        hold = min(_HOLD + round(2e6 * self._round_trip), LONGEST_HOLD)
-        question = PermitQuestion(self._worker, microseconds(delay), microseconds(since), missed, more, hold)
+        life = min(_LIFE + round(2e6 * self._round_trip), LONGEST_LIFE)
+        question = PermitQuestion(self._worker, microseconds(delay), microseconds(since), missed, more, life)
         answer = await self._change(key, lambda queue, now: queue.answer(question, now))
         now = clock.monotonic()
         self._round_trip = max(now - asked_at, self._round_trip * _DECAY)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 # Microseconds:
 LEAD: Final = 20_000  # before its start at which a permit is granted, at most
-LONGEST_HOLD: Final = 5_000_000  # after its start at which a permit expires at the latest
+LONGEST_LIFE: Final = 5_000_000  # after its start at which a permit expires at the latest
 _LONGEST_WAIT: Final = 5_000_000  # after which a process asks again at the latest: the delay may have changed
 _GRACE: Final = 100_000  # that a process may ask late before others are served first
 _FORGET: Final = 60_000_000  # after which a process that did not ask as expected leaves the queue
@@ -23,7 +23,7 @@ class PermitQuestion(NamedTuple):
     since: int
     missed: int
     more: bool
-    hold: int
+    life: int
 
 
 class PermitAnswer(NamedTuple):
@@ -78,7 +78,7 @@ class PermitQueue:
         before, soonest = now if self.last is None else self.last, 1_000
         granted = not self.holder and (is_late or not ahead) and begin - now <= LEAD
         if granted:
-            self.holder, self.number, self.due, self.lapse = me, now, begin, begin + question.hold
+            self.holder, self.number, self.due, self.lapse = me, now, begin, begin + question.life
             before, came, ahead = begin, now, self._ahead(me, now, now)
         elif self.holder:
             before, soonest = self.due, LEAD // 2
@@ -90,7 +90,7 @@ class PermitQueue:
             wait = max(wait, min(min(ahead, default=now) - now, LEAD // 2))  # the first of them may be passed over
             ask_in = min(max(wait, soonest), _LONGEST_WAIT)
             self.places[me] = came, now + ask_in + _GRACE
-        self.until = now + _LONGEST_WAIT + LONGEST_HOLD + delay + _FORGET
+        self.until = now + _LONGEST_WAIT + LONGEST_LIFE + delay + _FORGET
         return PermitAnswer(ask_in, now if granted else 0, begin - now, self.lapse - now, len(ahead))
 
     def report(self, worker: str, number: int, ago: int, memory: int, now: int) -> None:
@@ -116,7 +116,7 @@ class PermitQueue:
         is_lost = not self.holder and not starts and question.since < question.delay + _FORGET
         is_mine = self.holder == question.worker
         is_told = is_mine and (is_late or question.since >= 0)
-        if self.holder and not is_told and not now <= self.lapse <= now + LEAD + LONGEST_HOLD:
+        if self.holder and not is_told and not now <= self.lapse <= now + LEAD + LONGEST_LIFE:
             starts.append(min(self.lapse, now))
             self.holder = None
         if is_mine:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrapy_rep.extras.fleet.permit_queue import LEAD, LONGEST_HOLD
+from scrapy_rep.extras.fleet.permit_queue import LEAD, LONGEST_LIFE
 from tests.support.properties import fewer
 from tests.support.simulation import Simulation
 
@@ -332,4 +332,4 @@ def test_no_permit_is_held_for_longer_than_the_bound(workers: list[Worker]) -> N
     a.simulation.run(300)
     assert not starts  # it never hears of a permit that it could use
     a.journey.up = a.journey.down = 0.0
-    assert a.ask().expires_in <= LONGEST_HOLD / 1e6 + EARLY
+    assert a.ask().expires_in <= LONGEST_LIFE / 1e6 + EARLY
