@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from scrapy import Request, signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.gate.account import Account
 from scrapy_rep.crawl.gate.losses import Losses
+from scrapy_rep.crawl.gate.report import Account
 from scrapy_rep.crawl.pacing.priority_queue import SlotTracker
 from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import SLOT, drop_stale_slot, is_exempt
@@ -54,9 +54,9 @@ class RepExtension:
         crawl.add(self.judge)
         self.sitemaps = crawl.part(SitemapRequests)
         self._needed, self._deciding = crawl.events.needed, crawl.events.deciding
-        self.account = Account(crawler, self.policy)
+        self.account = Account(crawl, self.policy)
         crawl.events.loaded.subscribe(self._loaded)
-        self._losses = Losses(crawl, self.account.report)
+        self._losses = Losses(crawl, self.account)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -137,7 +137,7 @@ class RepExtension:
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send(getattr(signals, "robots_parsed", None), robotparser=robots.parser, request=cause)
             sitemaps = sitemaps_of(robots)
-            self.account.report.sitemaps(origin, sitemaps)
+            self.account.sitemaps(origin, sitemaps)
             if sitemaps.urls:
                 await self._send(sitemaps_found, urls=sitemaps.urls, origin=origin, request=cause)
 

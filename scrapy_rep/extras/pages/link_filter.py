@@ -77,7 +77,7 @@ class LinkFilter(BaseSpiderMiddleware):
 
     def _drop(self, link: Request, decision: Decision, response: Response | None) -> None:
         origin = Origin.from_url(self._extension.targets.of(link))
-        self._extension.account.report.filtered.add(origin, decision)
+        self._extension.account.filtered.add(origin, decision)
         Crawl.of(self.crawler).events.dropped.send("link", str(origin), str(decision.verdict.rule))
         self.crawler.stats.inc_value("rep/links/filtered_count")
         logger.debug(

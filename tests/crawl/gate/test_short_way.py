@@ -46,7 +46,10 @@ def gate_of(crawler: Crawler) -> RepMiddleware:
 
 def passes(extension: Any, request: Request) -> bool:
     """Whether *request* passes the gate of the crawl of *extension* by the short way."""
-    return bool(gate_of(extension._crawl.crawler)._passes(request))
+    answer: Any = gate_of(extension._crawl.crawler).process_request(request)
+    if answer is not None:
+        answer.close()
+    return answer is None
 
 
 def judge(gate: RepMiddleware, request: Request) -> None:
