@@ -12,9 +12,8 @@ from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.losses import Losses
 from scrapy_rep.crawl.gate.report import Account
 from scrapy_rep.crawl.pacing.priority_queue import SlotTracker
-from scrapy_rep.crawl.policy.judge import Judge
-from scrapy_rep.crawl.policy.meta import SLOT, drop_stale_slot, is_exempt
-from scrapy_rep.crawl.policy.policy import Decision, Mode, Policy
+from scrapy_rep.crawl.policy.meta import SLOT, drop_stale_slot
+from scrapy_rep.crawl.policy.policy import Decision, Judge, Mode, Policy, is_exempt
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.stores import open_store
 from scrapy_rep.crawl.runtime.crawl import Crawl

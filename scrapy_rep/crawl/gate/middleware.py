@@ -15,17 +15,17 @@ from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.gate.report import IS_START, REFUSALS
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.pacing.door import Door, SentBack
-from scrapy_rep.crawl.policy.meta import (
+from scrapy_rep.crawl.policy.meta import META_KEY, SLOT, allowing_stamp, choose_slot, unpin_slot
+from scrapy_rep.crawl.policy.policy import (
+    ASKS,
     DONT_OBEY,
     FETCH,
-    META_KEY,
-    SLOT,
-    allowing_stamp,
-    choose_slot,
+    Decision,
+    Mode,
+    Outcome,
+    forbidden_for,
     is_exempt,
-    unpin_slot,
 )
-from scrapy_rep.crawl.policy.policy import ASKS, Decision, Mode, Outcome
 from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import ClosingError
@@ -302,8 +302,9 @@ class RepMiddleware:
         """
         exception = self._judge.delay_exception(request)
         if exception is not None:
-            is_lifted = delays.requested(request, robots.parser) is not None
-            return decision.excepted(Reason.CRAWL_DELAY, exception) if is_lifted else decision
+            if decision.exception is not None or delays.requested(request, robots.parser) is None:
+                return decision
+            return Decision(decision.mode, Outcome.EXCEPTED, forbidden_for(Reason.CRAWL_DELAY), exception)
         too_long = delays.prepare(request, robots.parser)
         if too_long is not None:
             delays.report.skipped(robots.entry.origin, too_long)

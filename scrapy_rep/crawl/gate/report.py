@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.policy.meta import BLANK, DONT_OBEY, META_KEY, is_exempt, is_stamp, stamp_by, stamp_of
-from scrapy_rep.crawl.policy.policy import SENT_ANYWAY, Mode, Outcome, decide
+from scrapy_rep.crawl.policy.meta import BLANK, META_KEY, is_stamp, stamp_by, stamp_of
+from scrapy_rep.crawl.policy.policy import DONT_OBEY, SENT_ANYWAY, Mode, Outcome, decide, is_exempt
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.log import Topic, describe
 from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason

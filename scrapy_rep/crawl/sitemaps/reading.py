@@ -14,7 +14,7 @@ from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.crawl.policy.judge import Judge
+from scrapy_rep.crawl.policy.policy import Judge
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.scrapy_internals import sitemap_body, sitemap_callback, sitemap_rules
 from scrapy_rep.crawl.sitemaps.requests import SITEMAP_CHAIN, SitemapRequests, is_for_robots_txt, sitemap_rest

@@ -18,7 +18,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.datatypes import LocalCache
 
 from scrapy_rep.crawl.gate.extension import RepExtension
-from scrapy_rep.crawl.policy.meta import DONT_OBEY, is_exempt
+from scrapy_rep.crawl.policy.policy import DONT_OBEY, is_exempt
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import in_reactor_thread
 from scrapy_rep.crawl.runtime.log import describe
