@@ -18,8 +18,7 @@ from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.stores import open_store
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.scrapy_internals import has_listener
-from scrapy_rep.crawl.sitemaps.requests import SitemapRequests, sitemaps_of
-from scrapy_rep.crawl.sitemaps.runs import SitemapRuns
+from scrapy_rep.crawl.sitemaps.requests import SitemapRequests, SitemapRuns, sitemaps_of
 from scrapy_rep.protocol import Access, Verdict
 from scrapy_rep.settings import asks_robots
 from scrapy_rep.signals import sitemaps_found
