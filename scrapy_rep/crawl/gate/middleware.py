@@ -149,7 +149,7 @@ class RepMiddleware:
         if robots is None and not is_exempt(request):
             decided = await self._judge_as_sent(request, is_alone=True)
         elif robots is not None and not is_exempt(request):
-            decision = self._extension.decide(robots, request)
+            decision = self._judge.decide(robots, request)
             if decision.is_forbidden:
                 self._refuse(request, robots, decision)
             decider, decision = await self._judge_as_sent(request) or (robots, decision)
@@ -179,7 +179,7 @@ class RepMiddleware:
                 continue
             cause = Request(url, headers=request.headers, meta={"verbatim_url": True})
             robots = await self._robots(cause)
-            decision = self._extension.decide(robots, request, url)
+            decision = self._judge.decide(robots, request, url)
             if decision.is_forbidden:
                 self._refuse(request, robots, decision)
             if decision.is_against_rules or (is_alone and found is None):
@@ -233,7 +233,7 @@ class RepMiddleware:
         request, which `process_request` judges.
         """
         robots = await self._extension.robots(final)
-        decision = self._extension.decide(robots, final)
+        decision = self._judge.decide(robots, final)
         is_dropped = decision.is_forbidden and self._extension.settings.forbidden_response == "drop"
         if decision.is_forbidden and not is_dropped:
             decision = decision._replace(outcome=Outcome.REPORTED)

@@ -6,12 +6,11 @@ it adds the crawl's settings, its clock, and the events.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.policy.exceptions import (
@@ -21,21 +20,18 @@ from scrapy_rep.crawl.policy.exceptions import (
     read_exceptions,
     read_exceptions_file,
 )
-from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import SCHEMES, Origin, Reason, Verdict
 from scrapy_rep.protocol.display import StringEnum
-from scrapy_rep.settings import RepSettings, asks_for_delays, logging_invalid_settings
+from scrapy_rep.settings import RepSettings, asks_for_delays
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.crawler import Crawler
 
     from scrapy_rep.crawl.robots.origins import OriginState, SingleFlight
     from scrapy_rep.crawl.robots.registry import Registry
     from scrapy_rep.crawl.robots.robots import Robots
-
-logger = logging.getLogger(__name__)
+    from scrapy_rep.crawl.runtime.crawl import Crawl
 
 DONT_OBEY: Final = "dont_obey_robotstxt"
 """Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
@@ -217,14 +213,6 @@ class Policy:
             modes = Modes(settings.modes)
         return cls(modes, ExceptionIndex(exceptions_of(settings)), default)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Policy:
-        """Read the settings of *crawler*. Logs and raises `InvalidSettingError`."""
-        settings = Crawl.of(crawler).settings
-        default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
-        with logging_invalid_settings(logger):
-            return cls.from_settings(settings, default)
-
     def mode(self, url: str) -> Mode:
         """The mode of the site of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
         return self.modes.of(Origin.from_url(url)) or self.default if self.has_modes else self.default
@@ -342,9 +330,11 @@ class Judge:
         """
         url = url or self._targets.of(request)
         mode = Mode.IGNORE if is_exempt(request) else self.policy.mode(url)
-        if mode not in ASKS:
-            return decide(None, url, mode, self.policy, 0.0)
-        return self.decide_by(robots.verdict(self._crawl.product_tokens.of(request), url), url, mode)
+        if mode in ASKS:
+            decision = self.decide_by(robots.verdict(self._crawl.product_tokens.of(request), url), url, mode)
+        else:
+            decision = decide(None, url, mode, self.policy, 0.0)
+        return cast("Decision", self._events.deciding.change(decision, request, robots, url))
 
     def decide_by(self, verdict: Verdict, url: str, mode: Mode) -> Decision:
         """What becomes of a request for *url*, whose site has this *mode*, by a given *verdict*."""

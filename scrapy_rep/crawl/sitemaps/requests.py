@@ -121,6 +121,7 @@ class SitemapRequests:
         if self.is_active and self._spider is not None and crawl.settings.sitemap_since == LAST_RUN and registry:
             with logging_invalid_settings(logger):
                 self.runs = SitemapRuns(self._spider.name, registry.store)
+            crawl.events.ending.subscribe(self.runs.save)
         # The rest of each sitemap whose first requests are in the scheduler, by `sitemap_rest`.
         self.begun: dict[str, Iterator[Request]] = {}
         self._named: WeakKeyDictionary[RobotsTxt, array[int]] = WeakKeyDictionary()  # hashes of URLs
@@ -221,12 +222,14 @@ class SitemapRuns:
         self._unread -= {key, *map(self._key, request.meta.get("redirect_urls", ()))}
         self._notes[key] = json.dumps({**note, "began": self._began}, separators=(",", ":"))
 
-    async def save(self) -> None:
-        """Store the notes of this run, which has finished.
+    async def save(self, reason: str) -> None:
+        """Store the notes of this run, if it has finished.
 
         Those of indexes only if every sitemap was read: behind an unmodified index, one that failed would not be
         requested again.
         """
+        if reason != "finished":
+            return
         left_out = self._indexes if self._unread else set()
         await self._store.put_notes({key: self._notes[key] for key in self._notes.keys() - left_out}, _LIFE)
 

@@ -63,7 +63,7 @@ class LinkFilter(BaseSpiderMiddleware):
         """Whether *link* goes on to the scheduler, as it does if its robots.txt is unknown; report it if not."""
         try:
             robots = self._extension.registry.current(self._extension.targets.of(link))
-            decision = self._extension.decide(robots, link) if robots is not None else None
+            decision = self._extension.judge.decide(robots, link) if robots is not None else None
         except Exception as error:  # noqa: BLE001  # the gate fails closed
             self._log_failure(link, error)
             return True

@@ -102,7 +102,7 @@ class BrowserGate:
         if not extension.judge.asks_rules(request):
             return False
         robots = await extension.robots(_cause(request))
-        decision = extension.decide(robots, request)
+        decision = extension.judge.decide(robots, request)
         if decision.is_against_rules:
             self._crawler.stats.inc_value("rep/browser/forbidden_count")
         stamp = extension.account.stamp_by(request, decision, robots)

@@ -38,7 +38,7 @@ def told(caplog: pytest.LogCaptureFixture, *requests: Request, answered: Request
     robots = robots_of()
     account.loaded(robots, None, None)
     for one in requests:
-        account.decided(one, robots, extension.decide(robots, one))
+        account.decided(one, robots, extension.judge.decide(robots, one))
     if answered:
         account.not_forbidden(answered)
     caplog.set_level(logging.WARNING, "scrapy_rep")

@@ -66,7 +66,7 @@ def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
     short, long = (Request(f"{SITE}{path}", headers={"User-Agent": agent}) for _ in range(2))
     robots = extension.registry.current(short.url)
     assert robots is not None
-    decision = extension.decide(robots, long)
+    decision = extension.judge.decide(robots, long)
     assert passes(extension, short) is not decision.is_forbidden
     extension.account.decided(long, robots, decision)
     assert short.meta == long.meta
@@ -88,7 +88,7 @@ def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
     copied.meta[META_KEY] |= {"verdict": "reported", "rule": "Disallow: /x"}
     robots = extension.registry.current(copied.url)
     assert robots is not None
-    extension.account.decided(copied, robots, extension.decide(robots, copied))
+    extension.account.decided(copied, robots, extension.judge.decide(robots, copied))
     assert (copied.meta[META_KEY]["verdict"], copied.meta[META_KEY]["rule"]) == ("allowed", None)
 
 
