@@ -90,7 +90,7 @@ def _by_crawler(crawler: Crawler, request: Request) -> Judgment:
     robots = extension.registry.current(extension.targets.of(request))
     if robots is None:
         raise AssertionError(f"the crawl has not fetched the robots.txt for {url}, or it has expired")
-    decision = extension.decide(robots, request)
+    decision = extension.judge.decide(robots, request)
     return Judgment(url, not decision.is_forbidden, decision_text(stamp_of(decision, BLANK)))
 
 

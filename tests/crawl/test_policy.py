@@ -158,7 +158,7 @@ def test_ours_an_exception_for(site: Site, excepting: Crawl, situation: str) -> 
 
 
 def test_ours_lapsed_expired_ending_and_unused_exceptions_are_said(excepting: Crawl) -> None:
-    expired, lapsed = sorted(of_exceptions(excepting, "WARNING"), key=lambda line: "lapsed" in line)
+    expired, lapsed = sorted(of_exceptions(excepting, "WARNING"), key=lambda line: "does not apply" in line)
     assert "gone) has expired: robots.txt applies" in expired
     assert "does not apply: it is for Disallow: /api/, and line 2, Disallow: /api/stores decides now" in lapsed
     assert (excepting.stats["rep/exception/lapsed_count"], excepting.stats["rep/exception/expired_count"]) == (

@@ -2,9 +2,9 @@
 
 The gate is a downloader middleware, and the first to see a request. A request leaves it in one of five ways:
 
-* passed at once, by `RepMiddleware._passes_by_rules`: robots.txt is in memory, allows it, and nothing else is
+* passed at once, in `RepMiddleware.process_request`: robots.txt is in memory, allows it, and nothing else is
   asked. No coroutine, no event, a copied stamp. Nearly every request takes this way;
-* passed after `RepMiddleware._judge`, which may wait for robots.txt, asks about each URL that may be sent, and
+* passed after `RepMiddleware._answer`, which may wait for robots.txt, asks about each URL that may be sent, and
   applies the delay;
 * forbidden, by `ForbiddenByRobots`, which says which line decided;
 * unreachable: an error that Scrapy retries, or a refusal, as ``REP_UNREACHABLE`` says;
@@ -21,9 +21,9 @@ middlewares.
 The gate is not the promise: a middleware behind it may change the URL, and some requests never come here. It
 answers early, and says why. `pacing.door` holds.
 
-The account has three parts. `account` stamps and counts each request. `report` says each thing about an origin
-once. `losses` is one line at the end, for "why did I get less than I expected?". It is made from the stats, so
-nothing has to report to it.
+The account has two parts. `report` stamps and counts each request, says each thing about an origin once, and
+sums up. `losses` is one line at the end, for "why did I get less than I expected?". It is made from the stats,
+so nothing has to report to it.
 
 The public names are those of `scrapy_rep`.
 """

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.gate.account import Account
 from scrapy_rep.crawl.gate.losses import Losses
+from scrapy_rep.crawl.gate.report import Account
 from scrapy_rep.crawl.pacing.priority_queue import SlotTracker
-from scrapy_rep.crawl.policy.judge import Judge
-from scrapy_rep.crawl.policy.meta import SLOT, drop_stale_slot, is_exempt
-from scrapy_rep.crawl.policy.policy import Decision, Mode, Policy
+from scrapy_rep.crawl.policy.meta import drop_stale_slot
+from scrapy_rep.crawl.policy.policy import Judge, Mode, Policy, is_exempt
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.stores import open_store
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.scrapy_internals import has_listener
 from scrapy_rep.crawl.sitemaps.requests import SitemapRequests, sitemaps_of
-from scrapy_rep.crawl.sitemaps.runs import SitemapRuns
 from scrapy_rep.protocol import Access, Verdict
-from scrapy_rep.settings import asks_robots
+from scrapy_rep.settings import asks_robots, logging_invalid_settings
 from scrapy_rep.signals import sitemaps_found
 
 if TYPE_CHECKING:
@@ -43,7 +41,9 @@ class RepExtension:
         """Raises `InvalidSettingError`, and whatever the parser back-end raises if it cannot be used."""
         self._crawl = crawl = Crawl.of(crawler)
         self.settings, self.targets, self.product_tokens = crawl.settings, crawl.targets, crawl.product_tokens
-        self.policy = Policy.from_crawler(crawler)
+        default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
+        with logging_invalid_settings(logger):
+            self.policy = Policy.from_settings(crawl.settings, default)
         if not asks_robots(crawler.settings):
             logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
         crawl.start_extras()
@@ -53,10 +53,10 @@ class RepExtension:
         crawl.add(self.registry)
         crawl.add(self.judge)
         self.sitemaps = crawl.part(SitemapRequests)
-        self._needed, self._deciding = crawl.events.needed, crawl.events.deciding
-        self.account = Account(crawler, self.policy)
+        self._needed = crawl.events.needed
+        self.account = Account(crawl, self.policy)
         crawl.events.loaded.subscribe(self._loaded)
-        self._losses = Losses(crawl, self.account.report)
+        self._losses = Losses(crawl, self.account)
         crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
     @classmethod
@@ -94,8 +94,7 @@ class RepExtension:
         request = subject if isinstance(subject, Request) else Request(subject)
         robots = self.registry.current(self.targets.of(request))
         if robots is None:
-            if SLOT in request.meta:
-                drop_stale_slot(request, self._crawl.download_slots, self.targets)
+            drop_stale_slot(request, self._crawl.download_slots, self.targets)
             robots = await self.judge.wait_for(request)
         await self._needed.send_async(robots, request)
         return robots
@@ -103,14 +102,6 @@ class RepExtension:
     def verdict(self, robots: Robots, request: Request) -> Verdict:
         """What *robots* says about *request*, for the product tokens under which it is sent."""
         return robots.verdict(self.product_tokens.of(request), self.targets.of(request))
-
-    def decide(self, robots: Robots, request: Request, url: str | None = None) -> Decision:
-        """What becomes of *request* by *robots*, under the modes and exceptions of this crawl.
-
-        *url* is another URL than its own, under which it may be sent.
-        """
-        decision = self.judge.decide(robots, request, url)
-        return cast("Decision", self._deciding.change(decision, request, robots, url or self.targets.of(request)))
 
     def retry_after(self, robots: Robots) -> float:
         """Seconds until the next request for an unreachable origin causes a new fetch."""
@@ -137,7 +128,7 @@ class RepExtension:
         if robots.access is not Access.UNREACHABLE and (known is None or robots.parser is not known.parser):
             await self._send(getattr(signals, "robots_parsed", None), robotparser=robots.parser, request=cause)
             sitemaps = sitemaps_of(robots)
-            self.account.report.sitemaps(origin, sitemaps)
+            self.account.sitemaps(origin, sitemaps)
             if sitemaps.urls:
                 await self._send(sitemaps_found, urls=sitemaps.urls, origin=origin, request=cause)
 
@@ -148,17 +139,14 @@ class RepExtension:
 
     def _spider_closed(self, reason: str) -> Awaitable[None] | None:
         self.account.close()
-        runs = self.sitemaps.runs if reason == "finished" else None
-        if runs is not None or self._crawl.events.ending.subscribers:
-            return self._end(runs)
+        if self._crawl.events.ending:
+            return self._end(reason)
         self._close()
         return None
 
-    async def _end(self, runs: SitemapRuns | None) -> None:
+    async def _end(self, reason: str) -> None:
         try:
-            if runs is not None:
-                await runs.save()
-            await self._crawl.events.ending.send_async()
+            await self._crawl.events.ending.send_async(reason)
         finally:
             self._close()
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from scrapy_rep.crawl.gate.report import Report
+    from scrapy_rep.crawl.gate.report import Account
     from scrapy_rep.crawl.runtime.crawl import Crawl
 
 logger = logging.getLogger(__name__)
@@ -66,10 +66,10 @@ _LOSSES: Final = (
 
 
 class Losses:
-    """The losses of one crawl; *report* knows whether the gate let a link pass."""
+    """The losses of one crawl; *account* knows whether the gate let a link pass."""
 
-    def __init__(self, crawl: Crawl, report: Report) -> None:
-        self._report = report
+    def __init__(self, crawl: Crawl, account: Account) -> None:
+        self._account = account
         self._stats, self._signals = crawl.stats, crawl.crawler.signals
         self._left = LeftRequests(crawl)
         self._purposes = " or ".join(crawl.settings.purposes)
@@ -113,5 +113,5 @@ class Losses:
             yield "No page arrived."
         if "items" in lost and not self._stats.get_value("item_scraped_count"):
             yield "No item was kept."
-        if "links" in lost and not left and not self._report.has_link:
+        if "links" in lost and not left and not self._account.has_link:
             yield "No link was followed."

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from copy import copy
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.crawl.gate.extension import RepExtension
-from scrapy_rep.crawl.gate.final_url import FinalUrl
 from scrapy_rep.crawl.gate.report import IS_START, REFUSALS
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.pacing.door import Door, SentBack
-from scrapy_rep.crawl.policy.meta import (
+from scrapy_rep.crawl.policy.meta import META_KEY, SLOT, allowing_stamp, choose_slot, unpin_slot
+from scrapy_rep.crawl.policy.policy import (
+    ASKS,
     DONT_OBEY,
     FETCH,
-    META_KEY,
-    SLOT,
-    allowing_stamp,
-    choose_slot,
+    Decision,
+    Mode,
+    Outcome,
+    forbidden_for,
     is_exempt,
-    unpin_slot,
 )
-from scrapy_rep.crawl.policy.policy import ASKS, Decision, Mode, Outcome
+from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import ClosingError
-from scrapy_rep.crawl.runtime.log import describe
+from scrapy_rep.crawl.runtime.log import Topic, describe
 from scrapy_rep.crawl.sitemaps.requests import SITEMAP_CHAIN, is_for_robots_txt, sitemap_lines
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError, UnreachableError
-from scrapy_rep.protocol import Access, Reason
+from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason
 from scrapy_rep.settings import Unreachable, asks_robots
 
 if TYPE_CHECKING:
@@ -46,8 +47,11 @@ logger = logging.getLogger(__name__)
 _SPECIAL: Final = frozenset({DONT_OBEY, FETCH, META_KEY, SLOT})
 """Meta keys of requests that ask for more than a verdict."""
 
+_FORBIDDEN_URL: Final = "robots:forbidden-url"
+"""The flag of a response from another URL than the one that was judged, which robots.txt forbids."""
 
 _IS_ROBOTS_TXT: Final = "is_robotstxt_request"  # Scrapy's meta key
+_INHERITED: Final = ("proxy", "_auth_proxy", "_scheme_proxy", "bindaddress")  # for the request for robots.txt
 
 
 class RepMiddleware:
@@ -67,22 +71,26 @@ class RepMiddleware:
         names_delays = crawler.settings.get("REP_CRAWL_DELAY") not in {None, "ignore"}
         if self._crawl_delay is None and names_delays and asks_robots(crawler.settings):
             raise _missing("scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY")
-        self._crawler = crawler
         self._crawl = Crawl.of(crawler)
         self._crawl.has_gate = True
         self._door = self._crawl.part(Door)
         self._reads_delays = self._crawl.keeps_delays
         self._delayed = self._crawl_delay.records.delayed if self._crawl_delay is not None else {}
-        self._final_url = FinalUrl(crawler, extension)
-        self._extension, self._account = extension, extension.account
+        self._extension, self._account, self._judge = extension, extension.account, extension.judge
         self._targets = extension.targets
         self._has_http_cache = crawler.settings.getbool("HTTPCACHE_ENABLED")
         self._sitemaps = extension.sitemaps
         self._feeds_sitemaps = self._sitemaps.is_active
         self._origins = extension.registry.origins
         self._product_tokens = extension.product_tokens
-        self._passes = self._short_way()
         self._passed: set[bool] = set()
+        # The way is chosen here, once. Where more than rules is asked for, no request takes a short one.
+        is_plain = self._targets.is_plain and not self._feeds_sitemaps
+        self._is_short = is_plain and self._account.is_plain
+        asks = asks_robots(crawler.settings) or bool(self._crawl.events.decided)
+        self._asks_nothing = is_plain and not self._is_short and not asks
+        if self._asks_nothing:
+            crawler.signals.connect(self._see_no_responses, signal=signals.spider_opened)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -91,111 +99,74 @@ class RepMiddleware:
     def process_request(self, request: Request) -> Awaitable[Request | Response | None] | None:
         """Let *request* pass, or raise `ForbiddenByRobots`; raise ``ValueError`` for a URL without a usable host.
 
-        No coroutine for a request that passes at once.
+        Nearly every request passes here: its robots.txt in memory allows it, and there is nothing else to ask. So
+        this is one call, makes no coroutine and sends no event.
         """
-        return None if self._passes(request) or self._is_our_own(request) else self._answer(request)
+        meta, url = request.meta, request.url
+        robots = stamp = None
+        if self._is_short and not self._door.may_respell(url) and _SPECIAL.isdisjoint(meta):
+            try:
+                robots = self._origins.current(self._origins.at(url))
+            except ValueError:  # the long way says why
+                robots = None
+        if robots is not None and not (
+            robots.is_replayed or self._delayed or (robots.may_request_delays and self._reads_delays)
+        ):
+            stamp = allowing_stamp(robots, self._product_tokens.of(request), url)
+        if stamp is None:
+            is_unasked = self._asks_nothing and _SPECIAL.isdisjoint(meta)
+            return None if is_unasked or self._is_our_own(meta) else self._answer(request)
+        is_start = bool(meta.get(IS_START))
+        if is_start not in self._passed:  # the first of its kind: then rules do not forbid all of them
+            self._passed.add(is_start)
+            self._account.passed(request)
+        meta[META_KEY] = stamp.copy()
+        self._door.note(request, url)
+        return None
 
-    def _is_our_own(self, request: Request) -> bool:
-        """Whether *request* is for a robots.txt by the registry, whose download slot is that of its cause."""
-        meta = request.meta
+    def _is_our_own(self, meta: dict[str, Any]) -> bool:
+        """Whether *meta* is of a request by the registry for a robots.txt, which has the slot of its cause."""
         is_clean = self._targets.is_plain and META_KEY not in meta  # a stamp that was copied has to go
         return is_clean and _IS_ROBOTS_TXT in meta and bool(meta.get(DONT_OBEY))
-
-    def _short_way(self) -> Callable[[Request], bool]:
-        """What lets nearly every request pass at once; where more is asked for, nothing does."""
-        account, is_plain = self._extension.account, self._targets.is_plain and not self._feeds_sitemaps
-        if is_plain and account.is_plain:
-            return self._passes_by_rules
-        if not is_plain or asks_robots(self._crawler.settings) or self._crawl.events.decided:
-            return lambda _: False
-        self._crawler.signals.connect(self._see_no_responses, signal=signals.spider_opened)
-        return self._passes_unasked
 
     def _see_no_responses(self) -> None:
         self._crawl.downloader.set_method(self.process_response, is_on=False)
 
-    def _passes_unasked(self, request: Request) -> bool:
-        """Let *request* pass, as ``ROBOTSTXT_OBEY`` is off, unless it asks for its robots.txt all the same."""
-        return _SPECIAL.isdisjoint(request.meta)
-
-    def _passes_by_rules(self, request: Request) -> bool:
-        """Let *request* pass if its robots.txt in memory allows it and there is nothing else to ask; stamp it.
-
-        This is the short way of nearly every request. False says nothing yet: `_judge` has to.
-        """
-        meta, url = request.meta, request.url
-        if self._door.may_respell(url) or not _SPECIAL.isdisjoint(meta):
-            return False
-        try:
-            robots = self._origins.current(self._origins.at(url))
-        except ValueError:
-            return False
-        if robots is None or robots.is_replayed or self._delayed:
-            return False
-        if robots.may_request_delays and self._reads_delays:
-            return False
-        stamp = allowing_stamp(robots, self._product_tokens.of(request), url)
-        if stamp is None:
-            return False
-        is_start = bool(meta.get(IS_START))
-        if is_start not in self._passed:  # the first of its kind: then rules do not forbid all of them
-            self._passed.add(is_start)
-            self._account.report.passed(request)
-        meta[META_KEY] = stamp.copy()
-        self._door.note(request, url)
-        return True
-
     async def _answer(self, request: Request) -> Request | Response | None:
-        """As `process_request`, of a request that does not pass at once; note for the door that it may pass.
-
-        Under a robots.txt from Scrapy's HTTP cache it may not: it passes if that cache has its page, too.
-        """
-        self._door.open()
-        answer, is_replayed = await self._judge(request)
-        if answer is None:
-            self._door.note(request, "" if is_replayed and self._has_http_cache else request.url)
-        return answer
-
-    async def _judge(self, request: Request) -> tuple[Request | Response | None, bool]:
-        """Decide about *request* with everything that the owner of the crawl may ask for.
+        """Decide about *request* with everything that the owner of the crawl may ask for; note it for the door.
 
         A sitemap spider's own request for a robots.txt is answered from the cache. A request that comes from
-        elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt. Also returned is whether that
-        was a replay: the one that decided, because another may be in memory by now.
+        elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt.
         """
+        self._door.open()
         is_for_sitemap = self._feeds_sitemaps and self._sitemaps.is_for_sitemap(request)
-        if is_for_sitemap:
-            answer = await self._prepare_sitemap(request)
-            if answer is not None:
-                return answer, False
+        if is_for_sitemap and (answer := await self._prepare_sitemap(request)) is not None:
+            return answer
         if SLOT in request.meta or not self._targets.is_plain:
             choose_slot(request, self._crawl.download_slots, self._targets)
-        if not self._extension.judge.asks(request):
-            await self._pass_unasked(request)
-            return None, False
-        robots = await self._robots(request)
-        if is_exempt(request):
-            self._account.not_asked(request)
-            return None, False
-        decision = self._extension.decide(robots, request)
-        if decision.is_forbidden:
-            self._forbid(request, robots, decision)
-        decider, decision = await self._judge_as_sent(request) or (robots, decision)
-        if self._feeds_sitemaps and SITEMAP_CHAIN in request.meta and not is_for_sitemap:
-            return self._sitemaps.cross_submitted(request, robots), False
-        delays = self._crawl_delay
-        if delays is not None and (self._delayed or robots.may_request_delays):
-            decision = self._obey_delay(request, robots, decision, delays)
-        self._account.decided(request, decider, decision)
-        return None, robots.is_replayed
-
-    async def _pass_unasked(self, request: Request) -> None:
-        """Let *request* pass: nothing asks about its URL. Something may ask about the URL that is sent for it."""
-        as_sent = None if is_exempt(request) else await self._judge_as_sent(request, is_alone=True)
-        if as_sent is None:
+        robots = await self._robots(request) if self._judge.asks(request) else None
+        decided, is_replayed = None, False
+        if robots is None and not is_exempt(request):
+            decided = await self._judge_as_sent(request, is_alone=True)
+        elif robots is not None and not is_exempt(request):
+            decision = self._judge.decide(robots, request)
+            if decision.is_forbidden:
+                self._refuse(request, robots, decision)
+            decider, decision = await self._judge_as_sent(request) or (robots, decision)
+            if self._feeds_sitemaps and SITEMAP_CHAIN in request.meta and not is_for_sitemap:
+                return self._sitemaps.cross_submitted(request, robots)
+            delays = self._crawl_delay
+            if delays is not None and (self._delayed or robots.may_request_delays):
+                decision = self._obey_delay(request, robots, decision, delays)
+            # Under a robots.txt from Scrapy's HTTP cache it passes only if that cache has its page, too. What
+            # counts is the one that decided, because another may be in memory by now.
+            decided, is_replayed = (decider, decision), robots.is_replayed and self._has_http_cache
+        if decided is None:
             self._account.not_asked(request)
         else:
-            self._account.decided(request, *as_sent)
+            self._account.decided(request, *decided)
+        self._door.note(request, "" if is_replayed else request.url)
+        return None
 
     async def _judge_as_sent(self, request: Request, *, is_alone: bool = False) -> tuple[Robots, Decision] | None:
         """Decide about the other URLs that may be sent for *request*: each of them has to be allowed as well.
@@ -204,13 +175,13 @@ class RepMiddleware:
         """
         found = None
         for url in self._door.spellings(request):
-            if self._extension.judge.mode_of(url) not in ASKS:
+            if self._judge.mode_of(url) not in ASKS:
                 continue
             cause = Request(url, headers=request.headers, meta={"verbatim_url": True})
             robots = await self._robots(cause)
-            decision = self._extension.decide(robots, request, url)
+            decision = self._judge.decide(robots, request, url)
             if decision.is_forbidden:
-                self._forbid(request, robots, decision)
+                self._refuse(request, robots, decision)
             if decision.is_against_rules or (is_alone and found is None):
                 found = robots, decision
         return found
@@ -234,55 +205,92 @@ class RepMiddleware:
             self._account.flag(request, response)
         if response.url == request.url:
             return response
-        final = self._final_url.request_for(request, response)
-        return response if final is None else self._final_url.decide(request, response, final)
+        final = self._request_for(request, response)
+        return response if final is None else self._judge_final(request, response, final)
+
+    def _request_for(self, request: Request, response: Response) -> Request | None:
+        """A request for the URL that *response* came from; None if there is nothing to judge.
+
+        That is so if the URL is the one that was judged, and if no rules are asked about it.
+        """
+        if is_exempt(request) or is_robots_txt(request) or response.url == (judged := self._targets.of(request)):
+            return None
+        try:
+            final = self._targets.of(Request(self._crawl.events.final_url.ask(request, response) or response.url))
+            if _parts(final) == _parts(judged):
+                return None
+        except ValueError:  # nothing was fetched from such a URL
+            return None
+        # The meta of the request is for its own URL: its download slot, what a service is asked for.
+        meta: dict[str, Any] = {key: request.meta[key] for key in _INHERITED if key in request.meta}
+        asked = Request(final, request.callback, headers=request.headers, meta=meta)
+        return asked if self._judge.asks_rules(asked) else None
+
+    async def _judge_final(self, request: Request, response: Response, final: Request) -> Response:
+        """Decide about *final*, the request for the URL that *response* came from.
+
+        A browser, an API or a download handler may follow a redirect itself. One that Scrapy follows becomes a
+        request, which `process_request` judges.
+        """
+        robots = await self._extension.robots(final)
+        decision = self._judge.decide(robots, final)
+        is_dropped = decision.is_forbidden and self._extension.settings.forbidden_response == "drop"
+        if decision.is_forbidden and not is_dropped:
+            decision = decision._replace(outcome=Outcome.REPORTED)
+        self._account.answered(request, final, robots, decision)
+        if decision.is_against_rules:
+            self._crawl.stats.inc_value("rep/response/forbidden_count")
+            response.flags.append(_FORBIDDEN_URL)
+            topic, what = (Topic.DROPPED, "dropped") if is_dropped else (Topic.KEPT, "kept")
+            self._crawl.log.add(
+                topic, "%s ended at %s, which robots.txt of %s forbids (%s): the response is %s",
+                self._targets.name(request), self._targets.url(final), robots.entry.origin, decision.why, what,
+            )  # fmt: skip
+        if is_dropped:
+            raise ForbiddenByRobots(robots.entry.origin, decision.verdict)
+        return response
 
     async def _prepare_sitemap(self, request: Request) -> Response | None:
         """Answer *request*, of a sitemap spider, with what is known already, or prepare it for the network."""
-        if is_for_robots_txt(request):
-            return None if request.meta.get(DONT_OBEY) else await self._sitemap_lines(request)
-        return await self._sitemaps.prepare(request)
-
-    async def _sitemap_lines(self, request: Request) -> Response:
+        if not is_for_robots_txt(request):
+            return await self._sitemaps.prepare(request)
+        if request.meta.get(DONT_OBEY):
+            return None
         robots = await self._robots(request)
         if robots.access is Access.UNREACHABLE is self._extension.settings.unreachable.access:
-            self._forbid(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
-        self._account.report.not_forbidden(request)
+            self._refuse(request, robots, Decision.forbidden(Mode.OBEY, Reason.UNREACHABLE))
+        self._account.not_forbidden(request)
         request.meta.pop(META_KEY, None)
         request.meta["dont_cache"] = True  # the server did not send this answer
         return sitemap_lines(request, robots)
 
     async def _robots(self, request: Request) -> Robots:
         if self._extension.registry.current(self._targets.of(request)) is None:
-            self._crawler.stats.inc_value("rep/waited_count")
+            self._crawl.stats.inc_value("rep/waited_count")
         return await self._extension.robots(request)
 
-    def _forbid(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
-        if decision.verdict.reason is Reason.UNREACHABLE:
-            self._forbid_unreachable(request, robots, decision)
-        self._crawler.stats.inc_value("robotstxt/forbidden")
-        if decision.verdict.reason is Reason.AI_SIGNAL:
-            self._crawler.stats.inc_value("rep/ai/refused_count")
-        self._drop(request, robots, decision)
-
-    def _drop(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
-        self._account.decided(request, robots, decision)
-        self._log(request, decision.why)
-        raise ForbiddenByRobots(robots.entry.origin, decision.verdict, line=decision.line)
-
-    def _forbid_unreachable(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
+    def _refuse(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
+        """Record that *request* is not sent, as *decision* says, and raise what ends it."""
+        reason, origin, inc = decision.verdict.reason, robots.entry.origin, self._crawl.stats.inc_value
+        if reason is not Reason.UNREACHABLE:
+            if reason is not Reason.CRAWL_DELAY:  # Scrapy's stat is for rules
+                inc("robotstxt/forbidden")
+            if reason is Reason.AI_SIGNAL:
+                inc("rep/ai/refused_count")
+            self._account.decided(request, robots, decision)
+            self._log(request, decision.why)
+            raise ForbiddenByRobots(origin, decision.verdict, line=decision.line)
         if isinstance(robots.error, ClosingError):  # the next run asks
             raise SentBack(self._door.rescheduled(request), "the crawl is closing")
-        choice, origin = self._extension.settings.unreachable, robots.entry.origin
-        retry_after = self._extension.retry_after(robots)
+        choice, retry_after = self._extension.settings.unreachable, self._extension.retry_after(robots)
         is_final = choice is Unreachable.DISALLOW
         outcome = Outcome.FORBIDDEN if is_final else Outcome.UNREACHABLE
         self._account.decided(request, robots, decision._replace(outcome=outcome))
         if is_final:
             self._log(request, f"unreachable, {describe(robots.error)}")
-            self._crawler.stats.inc_value("rep/forbidden_unreachable_count")
+            inc("rep/forbidden_unreachable_count")
             raise ForbiddenByRobots(origin, decision.verdict, retry_after) from robots.error
-        self._crawler.stats.inc_value("rep/unreachable_error_count")
+        inc("rep/unreachable_error_count")
         if choice is Unreachable.RAISE and robots.connection_error is not None:
             raise copy(robots.connection_error)  # raised itself, it would keep the frames of the last request
         raise UnreachableError(origin, retry_after) from robots.error
@@ -292,14 +300,15 @@ class RepMiddleware:
 
         A delay that ``REP_CRAWL_DELAY_OVER_MAX`` does not accept forbids *request*.
         """
-        exception = self._extension.judge.delay_exception(request)
+        exception = self._judge.delay_exception(request)
         if exception is not None:
-            is_lifted = delays.requested(request, robots.parser) is not None
-            return decision.excepted(Reason.CRAWL_DELAY, exception) if is_lifted else decision
+            if decision.exception is not None or delays.requested(request, robots.parser) is None:
+                return decision
+            return Decision(decision.mode, Outcome.EXCEPTED, forbidden_for(Reason.CRAWL_DELAY), exception)
         too_long = delays.prepare(request, robots.parser)
         if too_long is not None:
             delays.report.skipped(robots.entry.origin, too_long)
-            self._drop(request, robots, Decision.forbidden(decision.mode, Reason.CRAWL_DELAY, too_long.line))
+            self._refuse(request, robots, Decision.forbidden(decision.mode, Reason.CRAWL_DELAY, too_long.line))
         if delays.has_delays:
             delays.pin_slot(request)
         return decision
@@ -308,7 +317,7 @@ class RepMiddleware:
         logger.debug(
             "Forbidden by robots.txt: %(request)s (%(why)s)",
             {"request": self._targets.name(request), "why": why},
-            extra={"spider": self._crawler.spider},
+            extra={"spider": self._crawl.crawler.spider},
         )
 
 
@@ -317,3 +326,14 @@ def _missing(extension: str) -> InvalidSettingError:
         f"EXTENSIONS lacks {extension}:"
         ' add it, or set ADDONS = {"scrapy_rep.Addon": 300} instead of listing the components yourself'
     )
+
+
+def _parts(url: str) -> Any:
+    """What a robots.txt is chosen by and what its rules see: origin, path and query.
+
+    Raises ``ValueError`` for a URL that has no robots.txt.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in SCHEMES:
+        raise ValueError(parts.scheme)
+    return Origin.from_url(url), parts.path or "/", parts.query

@@ -1,4 +1,4 @@
-"""What a crawl reports of its robots.txt files and exceptions: stats, lines per origin, a summary at the end."""
+"""The account of a crawl: stamps, stats, lines about each origin and exception, and the summary at the end."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterator
+from http import HTTPStatus
 from logging import INFO, WARNING
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.policy.policy import SENT_ANYWAY, Mode, Outcome
+from scrapy_rep.crawl.policy.meta import BLANK, META_KEY, is_stamp, stamp_by, stamp_of
+from scrapy_rep.crawl.policy.policy import DONT_OBEY, SENT_ANYWAY, Mode, Outcome, decide, is_exempt
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.log import Topic, describe
-from scrapy_rep.protocol import Access, Origin, Reason
+from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.settings import NOT_SHARED, Unreachable
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from scrapy_rep.crawl.policy.exceptions import ExceptionIndex, PolicyException
     from scrapy_rep.crawl.policy.policy import Decision, Policy
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 IS_START: Final = "is_start_request"  # Scrapy's meta key
+_REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
+_UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
+
+REFUSALS: Final = frozenset({401, 402, 403})
+"""Statuses by which a server refuses a robots.txt. They mean "unavailable", so everything is allowed."""
 
 # How nearly every robots.txt begins, which then is nothing else: comments, blank lines, and a User-agent line.
 _USUAL: Final = re.compile(rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*[ \t]*user-agent[ \t]*:", re.IGNORECASE)
@@ -53,12 +60,7 @@ _UNREACHABLE_PAGES: Final = {
     Unreachable.RETRY: "retried",
     Unreachable.RAISE: "retried",
 }
-
-
 _REMEDY: Final = '. Start again later, or set REP_UNREACHABLE = "allow" to request them anyway'
-
-REFUSALS: Final = frozenset({401, 402, 403})
-"""Statuses by which a server refuses a robots.txt. They mean "unavailable", so everything is allowed."""
 
 
 class RuleCounts:
@@ -91,15 +93,20 @@ class RuleCounts:
         )
 
 
-class Report:
-    """The report of one crawl; ``filtered`` counts links that were dropped before the scheduler."""
+class Account:
+    """The account of one crawl.
 
-    def __init__(self, crawler: Crawler, policy: Policy) -> None:
-        self._stats = crawler.stats
-        self._inc_value = crawler.stats.inc_value  # a look-up there costs more than the count
-        self._settings = Crawl.of(crawler).settings
+    ``exceptions`` is that of its exceptions; ``filtered`` counts links that were dropped before the scheduler.
+    """
+
+    def __init__(self, crawl: Crawl, policy: Policy) -> None:
+        self._settings, self._log, self._events = crawl.settings, crawl.log, crawl.events
+        self._targets, self._product_tokens = crawl.targets, crawl.product_tokens
+        self._inc_value = crawl.stats.inc_value  # a look-up there costs more than the count
         self._policy = policy
-        self._targets, self._log = Crawl.of(crawler).targets, Crawl.of(crawler).log
+        self.exceptions = ExceptionReport(crawl, policy.exceptions)
+        self._stamps_all = bool(crawl.events.decided) or policy.has_modes
+        self._has_warned = False  # of something else than a stamp in its place
         self._has_passed = False
         self._has_other_start = False  # a start request that no rule forbade
         # Whether the gate let a request pass that is no start request; True where it may not have been asked.
@@ -113,6 +120,13 @@ class Report:
         self._refusing: set[str] = set()
         self._totals: Counter[str] = Counter()
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is recorded of an allowed request but its stamp, and nothing but the rules is asked."""
+        policy, events = self._policy, self._events
+        others = events.needed, events.deciding, events.stamping
+        return not (self._stamps_all or any(others) or policy.has_exceptions) and policy.default is Mode.OBEY
+
     def passed(self, request: Request) -> None:
         self._has_passed = True
         self.not_forbidden(request)
@@ -124,8 +138,9 @@ class Report:
         elif not request.meta.get("is_robotstxt_request"):
             self.has_link = True
 
-    def decided(self, request: Request, origin: Origin, decision: Decision) -> None:
-        """Count *request* to *origin* by what the *decision* is."""
+    def decided(self, request: Request, robots: Robots, decision: Decision) -> None:
+        """Record the *decision* on *request* by *robots*."""
+        origin = robots.entry.origin
         if not decision.is_forbidden:
             self.passed(request)
             if decision.outcome is Outcome.REPORTED:
@@ -138,10 +153,108 @@ class Report:
             self._first_forbidden = self._first_forbidden or f"{self._targets.name(request)} ({decision.why})"
             if request.meta.get(IS_START):
                 self._forbidden_starts.add(origin, decision)
+        self._record(request, decision, self.stamp_by(request, decision, robots))
+
+    def answered(self, request: Request, final: Request, robots: Robots, decision: Decision) -> None:
+        """Record the *decision* by *robots* on *final*, for the URL that the response to *request* came from.
+
+        The stamp is that of the URL which answered, as after redirects that Scrapy follows.
+        """
+        stamp = self.stamp_by(final, decision, robots)
+        if not decision.is_forbidden:
+            request.meta[META_KEY] = stamp
+        self._events.judged.send("response", request, stamp, self._targets.url(final))
+
+    def not_asked(self, request: Request) -> None:
+        """Record that *request* passes without asking robots.txt."""
+        self.not_forbidden(request)
+        self._put(request, None)
+        if not is_exempt(request):
+            target = self._targets.of(request) if self._stamps_all else ""
+            if target.partition(":")[0] in SCHEMES:
+                self._record(request, *self._unasked(self._policy.mode(target), target))
+        elif not request.meta.get("is_robotstxt_request") and (self._stamps_all or self._policy.is_asking):
+            decision, stamp = self._unasked(Mode.IGNORE, request.url)
+            stamp["reason"], why = DONT_OBEY, request.meta.get(_REASON)
+            if why is not None:
+                stamp["exception"] = {"url": None, "reason": str(why), "until": None}
+            self._inc_value("rep/dont_obey_count")
+            self._record(request, decision, stamp)
+
+    def stamp(self, request: Request) -> dict[str, Any]:
+        """The stamp of *request*; a new one, which says that nothing was asked, if it has none."""
+        values = request.meta.get(META_KEY)
+        if not is_stamp(values):
+            _, values = self._unasked(Mode.OFF, self._targets.of(request))
+            request.meta[META_KEY] = values
+        return values
+
+    def flag(self, request: Request, response: Response) -> None:
+        """Flag *response* for Scrapy's log line if its stamp is out of the ordinary.
+
+        Warn of an origin that serves its pages and refuses its robots.txt. That may be a server which forbids all
+        files of unknown kinds, or a site that wants no crawlers.
+        """
+        stamp = request.meta.get(META_KEY)
+        if not is_stamp(stamp):  # another middleware may have put something else there
+            return
+        if stamp["verdict"] not in _UNFLAGGED:
+            response.flags.append(f"robots:{stamp['verdict']}")
+        if stamp.get("source") == "stale":
+            response.flags.append("robots:stale")
+        status = stamp.get("status")
+        if status not in REFUSALS or response.status != HTTPStatus.OK or status in self._settings.status_access:
+            return
+        if (origin := stamp["origin"]) in self._refusing:
+            return
+        if len(self._refusing) >= self._settings.memory_entries:
+            self._refusing.clear()
+        self._refusing.add(origin)
+        self._log.add(
+            Topic.REFUSED, "%s refuses its robots.txt (HTTP status %d) and serves its pages: no rules are known,"
+            ' so everything is requested. REP_STATUS_ACCESS = {%d: "disallow"} requests nothing there, and "allow"'
+            " ends this warning", origin, status, status,
+        )  # fmt: skip
+
+    def stamp_by(self, request: Request, decision: Decision, robots: Robots) -> dict[str, Any]:
+        """The stamp of *request* by *robots* with this *decision*; counts the exception that it needs."""
+        if decision.exception is not None:
+            self.exceptions.count(decision.exception)
+        agent = robots.addressed(self._product_tokens.of(request))
+        stamp = stamp_of(decision, stamp_by(robots), agent)
+        self._events.stamping.send(stamp, request, robots, decision)
+        return stamp
+
+    def _unasked(self, mode: Mode, url: str) -> tuple[Decision, dict[str, Any]]:
+        """The decision on a request for *url* that asks nothing under *mode*, and its stamp."""
+        decision = decide(None, url, mode, self._policy, 0.0)
+        return decision, {**stamp_of(decision, BLANK), "origin": str(Origin.find(url) or "") or None}
+
+    def _record(self, request: Request, decision: Decision, stamp: dict[str, Any]) -> None:
+        self._put(request, None if decision.is_forbidden else stamp)
+        if decision.outcome is Outcome.REPORTED:
+            self._inc_value("rep/reported_count")
+        if self._policy.has_modes:
+            self._inc_value(f"rep/mode/{decision.mode.value}")
+        self._events.decided.send(request, stamp)
+
+    def _put(self, request: Request, stamp: dict[str, Any] | None) -> None:
+        """Put *stamp* in the place of what is there; say once that it is not a place for anything else."""
+        before = request.meta.pop(META_KEY, None)
+        if before is not None and not is_stamp(before) and not self._has_warned:
+            self._has_warned = True
+            logger.warning(
+                "The meta key %r of %s is replaced by the stamp of robots.txt: use another key for your data",
+                META_KEY, self._targets.name(request),
+            )  # fmt: skip
+        if stamp is not None:
+            request.meta[META_KEY] = stamp
 
     def loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
         """Count and log that *robots*, from a fetch with this *result* or from the store, replaces *known*."""
         origin = robots.entry.origin
+        if self._policy.has_exceptions and self._policy.mode(origin.robots_url) is not Mode.OFF:
+            self.exceptions.met(origin)
         if known is None:
             self._inc("rep/origin_count")
         if result is None:
@@ -153,11 +266,17 @@ class Report:
         if (kind := _instead(robots)) and not (known and _instead(known)):
             self._totals[kind] += 1
             self._instead[kind] = [*self._instead.get(kind, ()), origin][:_NAMED]
-        if result is not None and result.warning and (known is None or known.entry.body != robots.entry.body):
-            self._log.add(Topic.ODD, "robots.txt of %s: %s", origin, result.warning)
         if robots.entry.status in REFUSALS and not (known and known.entry.status in REFUSALS):
             self._inc("rep/refused_count")
-        self._note_trial(origin)
+        self._log_loaded(robots, result, known)
+
+    def _log_loaded(self, robots: Robots, result: FetchResult | None, known: Robots | None) -> None:
+        origin = robots.entry.origin
+        if result is not None and result.warning and (known is None or known.entry.body != robots.entry.body):
+            self._log.add(Topic.ODD, "robots.txt of %s: %s", origin, result.warning)
+        if not self._totals["trial"] and self._settings.store != "memory" and not self._settings.shares(origin):
+            self._totals["trial"] = 1
+            logger.info(NOT_SHARED)
         if robots.access is Access.UNREACHABLE is not robots.entry.access and not robots.entry.failures:
             self._log.add(
                 Topic.UNPARSED,
@@ -165,25 +284,14 @@ class Report:
                 origin, describe(robots.error),
             )  # fmt: skip
         elif result is None or result.access is not Access.UNREACHABLE:
-            self._log_read(robots, result)
+            how = f", from the store ({clock.time() - robots.entry.fetched_at:.0f} s old)"
+            if result is not None:
+                octets = number_of(len(robots.entry.body), "octet", "octets")
+                redirects = number_of(len(robots.entry.hops), "redirect", "redirects")
+                how = f" (HTTP status {result.status}, {octets}, {redirects})"
+            self._log.add(Topic.READ, "robots.txt of %s: %s%s", origin, _MEANING[robots.access], how)
         elif known is None or not known.entry.failures:
             self._log_unreachable(robots, result)
-
-    def refused(self, origin: str, status: int) -> None:
-        """Warn that *origin* serves its pages and refuses its robots.txt by *status*.
-
-        That may be a server which forbids all files of unknown kinds, or a site that wants no crawlers.
-        """
-        if origin in self._refusing or status in self._settings.status_access:
-            return
-        if len(self._refusing) >= self._settings.memory_entries:
-            self._refusing.clear()
-        self._refusing.add(origin)
-        self._log.add(
-            Topic.REFUSED, "%s refuses its robots.txt (HTTP status %d) and serves its pages: no rules are known,"
-            ' so everything is requested. REP_STATUS_ACCESS = {%d: "disallow"} requests nothing there, and "allow"'
-            " ends this warning", origin, status, status,
-        )  # fmt: skip
 
     def _inc(self, stat: str) -> None:
         self._totals[stat] += 1
@@ -204,23 +312,6 @@ class Report:
         self._inc(f"rep/access/{result.access.value}")
         self._inc("rep/revalidated_count" if result.unchanged else "rep/fetched_count")
 
-    def _note_trial(self, origin: Origin) -> None:
-        settings = self._settings
-        is_trial = not settings.shares(origin) and settings.store != "memory"
-        if is_trial and not self._totals["trial"]:
-            self._totals["trial"] = 1
-            logger.info(NOT_SHARED)
-
-    def _log_read(self, robots: Robots, result: FetchResult | None) -> None:
-        entry = robots.entry
-        if result is None:
-            how = f", from the store ({clock.time() - entry.fetched_at:.0f} s old)"
-        else:
-            octets = number_of(len(entry.body), "octet", "octets")
-            redirects = number_of(len(entry.hops), "redirect", "redirects")
-            how = f" (HTTP status {result.status}, {octets}, {redirects})"
-        self._log.add(Topic.READ, "robots.txt of %s: %s%s", entry.origin, _MEANING[robots.access], how)
-
     def _log_unreachable(self, robots: Robots, result: FetchResult) -> None:
         # A component of the project that ignored the request has logged why: no reason to warn.
         topic = Topic.READ if isinstance(result.error, IgnoreRequest) else Topic.UNREACHABLE
@@ -240,18 +331,20 @@ class Report:
 
     def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
         if sitemaps.urls:
-            self._stats.inc_value("rep/sitemap/named_count", len(sitemaps.urls))
+            self._inc_value("rep/sitemap/named_count", len(sitemaps.urls))
         if sitemaps.unusable:
-            self._stats.inc_value("rep/sitemap/unusable_count", len(sitemaps.unusable))
+            self._inc_value("rep/sitemap/unusable_count", len(sitemaps.unusable))
             logger.debug(
                 "robots.txt of %s: %s, the first is %s",
                 origin, number_of(len(sitemaps.unusable), "unusable Sitemap line", "unusable Sitemap lines"),
                 shown(sitemaps.unusable[0]),
             )  # fmt: skip
 
-    def log_summary(self) -> None:
+    def close(self) -> None:
+        """Log the summary at the end of the crawl."""
         for level, text in self._summary() if self._totals["rep/origin_count"] else ():
             logger.log(level, text)
+        self.exceptions.log_summary()
 
     def _summary(self) -> Iterator[tuple[int, str]]:
         yield INFO, self._first_line()
@@ -292,28 +385,25 @@ class Report:
 class ExceptionReport:
     """What one crawl says of its exceptions, in the log and in the stats."""
 
-    def __init__(self, crawler: Crawler, exceptions: ExceptionIndex) -> None:
-        self._stats = crawler.stats
-        self._log = Crawl.of(crawler).log
+    def __init__(self, crawl: Crawl, exceptions: ExceptionIndex) -> None:
+        self._stats, self._log = crawl.stats, crawl.log
         self._exceptions = exceptions
         self._used: Counter[PolicyException] = Counter()
-        self._at: dict[Origin, list[PolicyException]] = {}
-        self._met: set[PolicyException] = set()  # those of sites that the crawl asks: only they are worth a line
+        # Those of sites that the crawl has not asked yet: the others are worth a line.
+        self._unmet: dict[Origin, list[PolicyException]] = {}
         self._settled: set[PolicyException] = set()  # expired or lapsed: their lines say why they are not used
-        events = Crawl.of(crawler).events
-        events.lapsed.subscribe(self.lapsed)
-        events.expired.subscribe(self._expired)
+        crawl.events.lapsed.subscribe(self._lapsed)
+        crawl.events.expired.subscribe(self._expired)
         exceptions.refresh(clock.time())
         self._settled.update(exceptions.expired)
         exceptions.expired.clear()
         for exception in exceptions.all:
-            self._at.setdefault(exception.origin, []).append(exception)
+            self._unmet.setdefault(exception.origin, []).append(exception)
 
     def met(self, origin: Origin) -> None:
         """Say which exceptions for *origin*, which the crawl asks, have expired or will soon."""
         now = clock.time()
-        for exception in self._at.pop(origin, ()):
-            self._met.add(exception)
+        for exception in self._unmet.pop(origin, ()):
             days = exception.days_left(now)
             if exception in self._settled:
                 self._expired(exception)
@@ -324,11 +414,11 @@ class ExceptionReport:
     def _expired(self, exception: PolicyException) -> None:
         """Say that *exception* has expired, once its site was met."""
         self._settled.add(exception)
-        if exception in self._met:
+        if exception.origin not in self._unmet:
             self._stats.inc_value("rep/exception/expired_count")
             self._say(Topic.EXPIRED, exception, "has expired: robots.txt applies. Remove or renew it")
 
-    def lapsed(self, exception: PolicyException, verdict: Verdict) -> None:
+    def _lapsed(self, exception: PolicyException, verdict: Verdict) -> None:
         """Say that *exception* does not apply: it names another rule than the one that decides in *verdict*."""
         if exception not in self._settled:
             self._settled.add(exception)
@@ -346,7 +436,7 @@ class ExceptionReport:
     def unused(self) -> list[PolicyException]:
         """Those for sites that the crawl met, which could have been used and were not."""
         spoken_of = self._settled | self._used.keys()
-        return [one for one in self._exceptions.all if one in self._met and one not in spoken_of]
+        return [one for one in self._exceptions.all if one.origin not in self._unmet and one not in spoken_of]
 
     def log_summary(self) -> None:
         for exception, number in self._used.most_common(_NAMED):

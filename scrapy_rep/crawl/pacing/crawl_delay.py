@@ -22,8 +22,8 @@ from scrapy_rep.crawl.pacing.delay_report import CrawlForecast, DelayReport
 from scrapy_rep.crawl.pacing.door import Door
 from scrapy_rep.crawl.pacing.requested_delays import DelayLimits, RequestedDelay, requested_delay
 from scrapy_rep.crawl.pacing.slots import Slots
-from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import drop_stale_slot, pin_slot
+from scrapy_rep.crawl.policy.policy import Judge
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.product_tokens import from_setting
 from scrapy_rep.protocol import Origin

@@ -30,9 +30,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.slots import Slots
-from scrapy_rep.crawl.policy.judge import Judge
-from scrapy_rep.crawl.policy.meta import is_exempt
-from scrapy_rep.crawl.policy.policy import ASKS
+from scrapy_rep.crawl.policy.policy import ASKS, Judge, is_exempt
 from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.crawl.runtime.event_loop import ClosingError
 from scrapy_rep.crawl.runtime.log import Topic

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from scrapy_rep.crawl.pacing.origin_queue import OriginQueue
-    from scrapy_rep.crawl.policy.judge import Judge
+    from scrapy_rep.crawl.policy.policy import Judge
     from scrapy_rep.crawl.robots.origins import OriginState
     from scrapy_rep.crawl.runtime.crawl import Crawl
     from scrapy_rep.crawl.runtime.event_loop import Timer

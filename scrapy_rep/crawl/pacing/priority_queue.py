@@ -33,8 +33,8 @@ from scrapy_rep.crawl.pacing.disk_queue import Journal, RecoverableLifoDiskQueue
 from scrapy_rep.crawl.pacing.origin_queue import HEAD, OpenQueues, OriginQueue, Rank, Turns, UnreadableError
 from scrapy_rep.crawl.pacing.prefetch import Prefetcher
 from scrapy_rep.crawl.pacing.slots import Slots
-from scrapy_rep.crawl.policy.judge import Judge
 from scrapy_rep.crawl.policy.meta import META_KEY, SLOT, choose_slot, is_stamp
+from scrapy_rep.crawl.policy.policy import Judge
 from scrapy_rep.crawl.robots.origins import OriginState
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import Timer

@@ -9,7 +9,7 @@ other. It is pure: verdict, URL, mode, policy and time come in, a `Decision` goe
 3. Does an exception cover it, that is neither expired nor made for another rule? Then it is excepted.
 4. Is the mode *report*? Then it passes, and is reported. Otherwise it is forbidden.
 
-`judge.Judge` adds what that leaves out: which robots.txt a request needs, the settings, the clock, and events
+`policy.Judge` adds what that leaves out: which robots.txt a request needs, the settings, the clock, and events
 for exceptions that have expired or lapsed. The gate, the queue, the door, commands and contracts all ask it or
 `decide`, so a request has one fate wherever the question is put.
 

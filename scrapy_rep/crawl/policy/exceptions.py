@@ -18,7 +18,7 @@ from warnings import warn
 
 from scrapy.exceptions import ScrapyDeprecationWarning
 
-from scrapy_rep.protocol import Origin, Reason, parse
+from scrapy_rep.protocol import Origin, Reason, RobotsTxt, parse
 
 KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.AI_SIGNAL)
 """What an exception can be for: the reasons for which robots.txt keeps a request from starting."""
@@ -218,18 +218,6 @@ def origin_in_settings(url: str) -> Origin:
 # Which exception applies to a request.
 
 
-class _Covered:
-    """What some *exceptions* of one origin cover: a robots.txt disallows it, by one line for each of them."""
-
-    def __init__(self, exceptions: list[PolicyException]) -> None:
-        lines = ["User-agent: *", *(f"Disallow: {exception.pattern}" for exception in exceptions)]
-        self._rules, self._exceptions = parse("\n".join(lines).encode(), limit=None), exceptions
-
-    def find(self, url: str) -> PolicyException | None:
-        verdict = self._rules.verdict("*", url)
-        return self._exceptions[verdict.line - 2] if not verdict.allowed else None
-
-
 _Key = tuple[Origin, Reason, str | None]
 """An origin, what an exception is for, and the rule that it overrides: None for any, ``""`` for any one."""
 
@@ -241,7 +229,8 @@ class ExceptionIndex:
         # Those that have expired since somebody looked last; whoever reports them removes them.
         self.expired: list[PolicyException] = []
         self._current = self.all = tuple(exceptions)
-        self._covered: dict[_Key, _Covered] = {}
+        # What the current ones cover: a robots.txt disallows it, by one line for each from the second line on.
+        self._covered: dict[_Key, tuple[RobotsTxt, list[PolicyException]]] = {}
         self._next_end = 0.0
 
     def find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
@@ -259,17 +248,9 @@ class ExceptionIndex:
 
     def refresh(self, now: float) -> None:
         """Leave out those that have expired at *now*; a clock that is put back revives none."""
-        if now >= self._next_end:
-            self._build(now)
-
-    def _find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
-        self.refresh(now)
-        covered = self._covered.get((Origin.from_url(url), kind, rule)) if self._covered else None
-        return covered.find(url) if covered and not _leads_elsewhere(url) else None
-
-    def _build(self, now: float) -> None:
-        """Sort those that have not expired, until the next one does."""
-        expired = [exception for exception in self._current if exception.ends_at <= now]
+        if now < self._next_end:
+            return
+        self.expired += [exception for exception in self._current if exception.ends_at <= now]
         self._current = tuple(exception for exception in self._current if exception.ends_at > now)
         self._next_end = min((exception.ends_at for exception in self._current), default=inf)
         by_key: dict[_Key, list[PolicyException]] = {}
@@ -277,8 +258,21 @@ class ExceptionIndex:
             for kind in exception.kinds:
                 for rule in (exception.rule, "") if exception.rule and kind is Reason.RULE else (None,):
                     by_key.setdefault((exception.origin, kind, rule), []).append(exception)
-        self._covered = {key: _Covered(exceptions) for key, exceptions in by_key.items()}
-        self.expired += expired
+        self._covered = {key: (_disallowing(found), found) for key, found in by_key.items()}
+
+    def _find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
+        self.refresh(now)
+        covered = self._covered.get((Origin.from_url(url), kind, rule)) if self._covered else None
+        if covered is None or _leads_elsewhere(url):
+            return None
+        robots, exceptions = covered
+        verdict = robots.verdict("*", url)
+        return None if verdict.allowed else exceptions[verdict.line - 2]
+
+
+def _disallowing(exceptions: Iterable[PolicyException]) -> RobotsTxt:
+    lines = ["User-agent: *", *(f"Disallow: {exception.pattern}" for exception in exceptions)]
+    return parse("\n".join(lines).encode(), limit=None)
 
 
 # Paths that a server may read as other paths.

@@ -1,4 +1,4 @@
-"""What is in the meta of a request: whether robots.txt applies to it, its download slot, and its stamp.
+"""What is in the meta of a request: its stamp, and its download slot.
 
 The stamp, ``response.meta["rep"]``, is a plain dict of JSON values, so that it survives disk queues, shared queues
 and exports. It is written anew whenever a request passes the gate: a copy from another response never stays.
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.crawl.runtime.scrapy_internals import DownloadSlots
     from scrapy_rep.crawl.runtime.targets import Targets
-
-DONT_OBEY: Final = "dont_obey_robotstxt"
-"""Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
-
-FETCH: Final = "rep_fetch"
-"""Meta key: the robots.txt is fetched even if no rule is asked."""
 
 SLOT: Final = "download_slot"
 """Scrapy's meta key; Scrapy writes it into every request that it downloads."""
@@ -146,14 +140,6 @@ def allowing_stamp(robots: Robots, tokens: Sequence[str], url: str) -> dict[str,
         decision = Decision(Mode.OBEY, Outcome.ALLOWED, verdict, line=verdict.line)
         stamp = robots.stamps[agent, verdict] = stamp_of(decision, stamp_by(robots), agent)
     return stamp
-
-
-# Whether robots.txt applies.
-
-
-def is_exempt(request: Request) -> bool:
-    """Whether *request* has ``dont_obey_robotstxt``."""
-    return bool(request.meta.get(DONT_OBEY))
 
 
 def pin_slot(request: Request, key: str) -> None:

@@ -1,13 +1,16 @@
-"""What becomes of a request: the verdict of robots.txt under the modes and exceptions of the crawl's owner."""
+"""What becomes of a request: the verdict of robots.txt under the modes and exceptions of the crawl's owner.
+
+`decide` is pure. `Judge` is the one place where a verdict of `robots` meets what the owner of the crawl decided:
+it adds the crawl's settings, its clock, and the events.
+"""
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.policy.exceptions import (
@@ -17,16 +20,27 @@ from scrapy_rep.crawl.policy.exceptions import (
     read_exceptions,
     read_exceptions_file,
 )
-from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.protocol import Origin, Reason, Verdict
+from scrapy_rep.protocol import SCHEMES, Origin, Reason, Verdict
 from scrapy_rep.protocol.display import StringEnum
-from scrapy_rep.settings import RepSettings, logging_invalid_settings
+from scrapy_rep.settings import RepSettings, asks_for_delays
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+    from scrapy import Request
 
-logger = logging.getLogger(__name__)
+    from scrapy_rep.crawl.robots.origins import OriginState, SingleFlight
+    from scrapy_rep.crawl.robots.registry import Registry
+    from scrapy_rep.crawl.robots.robots import Robots
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+
+DONT_OBEY: Final = "dont_obey_robotstxt"
+"""Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
+
+FETCH: Final = "rep_fetch"
+"""Meta key: the robots.txt is fetched even if no rule is asked."""
+
+_SPECIAL: Final = frozenset({DONT_OBEY, FETCH})
+"""Meta keys of requests that ask more, or less, than those without."""
 
 
 class Mode(StringEnum):
@@ -101,12 +115,6 @@ class Decision(NamedTuple):
     def forbidden(cls, mode: Mode, reason: Reason, line: int = 0) -> Decision:
         """Forbidden for another *reason* than a rule."""
         return cls(mode, Outcome.FORBIDDEN, forbidden_for(reason), None, line)
-
-    def excepted(self, reason: Reason, exception: PolicyException) -> Decision:
-        """Passed by *exception* although robots.txt delays it for *reason*; by another exception already if so."""
-        if self.exception is not None:
-            return self
-        return Decision(self.mode, Outcome.EXCEPTED, forbidden_for(reason), exception)
 
     @property
     def why(self) -> str:
@@ -205,14 +213,6 @@ class Policy:
             modes = Modes(settings.modes)
         return cls(modes, ExceptionIndex(exceptions_of(settings)), default)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Policy:
-        """Read the settings of *crawler*. Logs and raises `InvalidSettingError`."""
-        settings = Crawl.of(crawler).settings
-        default = Mode.OBEY if crawler.settings.getbool("ROBOTSTXT_OBEY") else Mode.OFF
-        with logging_invalid_settings(logger):
-            return cls.from_settings(settings, default)
-
     def mode(self, url: str) -> Mode:
         """The mode of the site of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
         return self.modes.of(Origin.from_url(url)) or self.default if self.has_modes else self.default
@@ -254,6 +254,124 @@ def decide(verdict: Verdict | None, url: str, mode: Mode, policy: Policy, now: f
     lapsed = policy.exceptions.find_lapsed(url, now) if has_lapsed else None
     outcome = Outcome.REPORTED if mode is Mode.REPORT else Outcome.FORBIDDEN
     return Decision(mode, outcome, verdict, None, verdict.line, lapsed)
+
+
+def is_exempt(request: Request) -> bool:
+    """Whether *request* has ``dont_obey_robotstxt``."""
+    return bool(request.meta.get(DONT_OBEY))
+
+
+class Judge:
+    """Decides about the requests of one crawl, by its *policy* and the robots.txt files in *registry*."""
+
+    def __init__(self, crawl: Crawl, registry: Registry, policy: Policy) -> None:
+        self.registry, self.policy = registry, policy
+        self._crawl, self._targets, self._events = crawl, crawl.targets, crawl.events
+        self._asks_for_delays = asks_for_delays(crawl.crawler.settings)
+        self._is_plain = crawl.targets.is_plain and policy.default is Mode.OBEY and not policy.has_modes
+
+    # Which requests ask.
+
+    def mode(self, request: Request) -> Mode | None:
+        """The mode of the site of *request*; None for a URL scheme that has no robots.txt.
+
+        Raises ``ValueError`` for a URL without a usable host.
+        """
+        return self.mode_of(self._targets.of(request))
+
+    def mode_of(self, url: str) -> Mode | None:
+        """As `mode`, for *url*."""
+        return self.policy.mode(url) if url.partition(":")[0].lower() in SCHEMES else None
+
+    def asks(self, request: Request) -> bool:
+        """Whether *request* needs a robots.txt: to be judged, for its delays, or because of meta ``rep_fetch``."""
+        must_fetch = request.meta.get(FETCH)
+        if is_exempt(request) and not must_fetch:
+            return False
+        mode = self.mode(request)
+        if mode is None or must_fetch:
+            return mode is not None
+        return mode in ASKS or (self._asks_for_delays if mode is Mode.OFF else self._crawl.keeps_delays)
+
+    def asks_rules(self, request: Request) -> bool:
+        """Whether the rules of robots.txt are asked about *request*, whatever follows from them."""
+        return not is_exempt(request) and self.mode(request) in ASKS
+
+    def state_to_ask(self, request: Request) -> OriginState | None:
+        """The state of the origin whose robots.txt must be known before *request* starts; None if none must be.
+
+        None also for a URL without a usable host, which the gate rejects.
+        """
+        try:
+            if not (self._is_plain and _SPECIAL.isdisjoint(request.meta)) and not self.asks(request):
+                return None
+            return self.registry.origins.at(self._targets.of(request)) if self._crawl.has_gate else None
+        except ValueError:
+            return None
+
+    def _waits(self, request: Request) -> bool:
+        """Whether *request* waits for further attempts at its robots.txt: not if it is sent anyway."""
+        return self._is_plain or self.policy.mode(self._targets.of(request)) not in SENT_ANYWAY
+
+    async def wait_for(self, request: Request) -> Robots:
+        """As `Registry.wait_for`."""
+        return await self.registry.wait_for(request, waits=self._waits(request))
+
+    def flight(self, cause: Request) -> SingleFlight[Robots]:
+        """As `Registry.flight`."""
+        return self.registry.flight(cause, waits=self._waits(cause))
+
+    # What is decided.
+
+    def decide(self, robots: Robots, request: Request, url: str | None = None) -> Decision:
+        """What becomes of *request* by the rules of *robots*, under the modes and exceptions of this crawl.
+
+        *url* is another URL than its own, under which it may be sent.
+        """
+        url = url or self._targets.of(request)
+        mode = Mode.IGNORE if is_exempt(request) else self.policy.mode(url)
+        if mode in ASKS:
+            decision = self.decide_by(robots.verdict(self._crawl.product_tokens.of(request), url), url, mode)
+        else:
+            decision = decide(None, url, mode, self.policy, 0.0)
+        return cast("Decision", self._events.deciding.change(decision, request, robots, url))
+
+    def decide_by(self, verdict: Verdict, url: str, mode: Mode) -> Decision:
+        """What becomes of a request for *url*, whose site has this *mode*, by a given *verdict*."""
+        decision = decide(verdict, url, mode, self.policy, clock.time())
+        if self.policy.has_exceptions:
+            if decision.lapsed is not None:
+                self._events.lapsed.send(decision.lapsed, verdict)
+            self._report_expired()
+        return decision
+
+    def delay_exception(self, request: Request) -> PolicyException | None:
+        """The exception that lifts the Crawl-delay for *request*, or None."""
+        if not self.policy.has_exceptions:
+            return None
+        found = self.policy.delay_exception(self._targets.of(request), clock.time())
+        self._report_expired()
+        return found
+
+    def has_no_delay(self, request: Request) -> bool:
+        """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
+        return is_exempt(request) or self.delay_exception(request) is not None
+
+    def _report_expired(self) -> None:
+        expired = self.policy.exceptions.expired
+        while expired:
+            self._events.expired.send(expired.pop(0))
+
+    def forbids(self, request: Request) -> bool:
+        """Whether the robots.txt in memory forbids *request*; False if there is none. Never raises."""
+        try:
+            robots = self.registry.current(self._targets.of(request))
+            return robots is not None and self.decide(robots, request).is_forbidden
+        except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
+            return False
+
+    def __repr__(self) -> str:
+        return f"<Judge {self.policy!r} {self.registry!r}>"
 
 
 def exceptions_of(settings: RepSettings) -> list[PolicyException]:

@@ -93,7 +93,7 @@ class Events:
     opened: Event = _event()
     """``send()`` by the door when it begins to work. All components exist; nothing has been requested."""
     ending: Event = _event()
-    """``send_async()``: the spider has closed, and the store is still open."""
+    """``send_async(reason)``: the spider has closed for this *reason*, and the store is still open."""
     closed: Event = _event()
     """``send()``: the crawl has ended, and its store is closed."""
 

@@ -9,7 +9,7 @@ A sitemap passes through four stations:
 * being read. `reading.SitemapReading` makes requests of entries, a thousand at a time. The rest waits as an
   open iterator, and one request that never leaves stands for it in the scheduler. When its turn comes, the next
   thousand are made. So a sitemap of fifty thousand pages takes the place of one thousand;
-* read. `runs.SitemapRuns` notes when, and with which validators, but stores no note before the run has
+* read. `requests.SitemapRuns` notes when, and with which validators, but stores no note before the run has
   finished. A run that is cut off leaves the notes as they were, so the next one misses nothing.
 
 A page on another origin than its sitemap needs the consent of its own robots.txt ("Cross Submits" of the

@@ -14,11 +14,17 @@ from scrapy.spiders import SitemapSpider
 from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
-from scrapy_rep.crawl.policy.judge import Judge
+from scrapy_rep.crawl.policy.policy import Judge
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.scrapy_internals import sitemap_body, sitemap_callback, sitemap_rules
-from scrapy_rep.crawl.sitemaps.requests import SITEMAP_CHAIN, SitemapRequests, is_for_robots_txt, sitemap_rest
-from scrapy_rep.crawl.sitemaps.runs import NOTE, SITEMAP_REST
+from scrapy_rep.crawl.sitemaps.requests import (
+    NOTE,
+    SITEMAP_CHAIN,
+    SITEMAP_REST,
+    SitemapRequests,
+    is_for_robots_txt,
+    sitemap_rest,
+)
 from scrapy_rep.directives.sitemap import NotASitemapError, Sitemap, SitemapEntry
 from scrapy_rep.protocol import SCHEMES, Origin, parse
 
@@ -69,28 +75,16 @@ class SitemapReading:
             sitemap = Sitemap(self._body(response) or b"", response.url)
         except NotASitemapError as error:
             self._stats.inc_value("rep/sitemap/invalid_count")
-            logger.warning(
-                "Ignoring invalid sitemap: %(response)s (%(why)s)",
-                {"response": response, "why": error},
-                extra={"spider": self._spider},
-            )
+            self._warn("Ignoring invalid sitemap: %(response)s (%(why)s)", response=response, why=error)
             return iter(())
         if _CUT.intersection(response.flags):
             sitemap.cut = "end"
-        entries = self._entries(sitemap, _since(self._settings.sitemap_since, request))
-        chain_of_urls = _chain(response)
+        since = _since(self._settings.sitemap_since, request)
         if sitemap.is_index:
-            return self._of_index(response, sitemap, entries, chain_of_urls)
-        requests = self._noted(
-            response, sitemap, self._of_pages(entries, chain_of_urls, {*map(Origin.find, _own_urls(response))})
-        )
+            return self._of_index(response, sitemap, since)
         done = request.meta.get(SITEMAP_REST, 0)  # of a job that was stopped
-        return self._in_batches(request, islice(requests, done, None), done, chain_of_urls)
-
-    def _noted(self, response: Response, sitemap: Sitemap, requests: Iterator[Request]) -> Iterator[Request]:
-        """The *requests* that follow from the *sitemap* in *response*, which has been read when all were made."""
-        yield from requests
-        self._has_read(response, sitemap)
+        requests = islice(self._of_pages(response, sitemap, since), done, None)
+        return self._in_batches(request, requests, done, _chain(response))
 
     def _has_read(self, response: Response, sitemap: Sitemap, undated: Sequence[str] | None = None) -> None:
         """Note that the *sitemap* in *response* was read, unless entries of it may be missing.
@@ -102,12 +96,14 @@ class SitemapReading:
         if not sitemap.cut and not sitemap.is_empty:
             self._runs.has_read(response, undated)
         elif response.meta.get(NOTE):
-            logger.warning(
+            text = (
                 "The sitemap %(url)s does not count as read in this run (%(why)s): the next run crawls what has"
-                " changed since the run before",
-                {"url": sitemap.url, "why": sitemap.problem or "it is empty"},
-                extra={"spider": self._spider},
+                " changed since the run before"
             )
+            self._warn(text, url=sitemap.url, why=sitemap.problem or "it is empty")
+
+    def _warn(self, text: str, **what: object) -> None:
+        logger.warning(text, what, extra={"spider": self._spider})
 
     def _of_unchanged(self, response: Response) -> Iterator[Request]:
         self._stats.inc_value("rep/sitemap/unchanged_count")
@@ -129,15 +125,13 @@ class SitemapReading:
             self._stats.inc_value("rep/sitemap/error_count", sitemap.errors)
         if sitemap.cut:
             self._stats.inc_value("rep/sitemap/cut_count")
-            logger.warning(
-                "The sitemap %(url)s was not read to its end: %(why)s",
-                {"url": sitemap.url, "why": sitemap.problem},
-                extra={"spider": self._spider},
-            )
+            text = "The sitemap %(url)s was not read to its end: %(why)s"
+            self._warn(text, url=sitemap.url, why=sitemap.problem)
 
-    def _filtered(self, entries: Iterable[SitemapEntry], sitemap: str) -> Iterator[tuple[dict[str, Any], str]]:
+    def _filtered(self, sitemap: Sitemap, since: datetime | None) -> Iterator[tuple[dict[str, Any], str]]:
         """The entries that the spider's filter lets pass, each with its URLs one by one."""
-        said = ({**entry.as_scrapys(), ENTRY: entry.as_dict(sitemap)} for entry in entries)
+        entries = self._entries(sitemap, since)
+        said = ({**entry.as_scrapys(), ENTRY: entry.as_dict(sitemap.url)} for entry in entries)
         for each in self._spider.sitemap_filter(said):
             yield each, each.get("loc") or ""
             if self._spider.sitemap_alternate_links:
@@ -150,33 +144,28 @@ class SitemapReading:
         callback = sitemap_callback(self._spider)
         return filter(None, (self._request(url, callback, {**meta}) for url in urls))
 
-    def _of_index(
-        self, response: Response, sitemap: Sitemap, entries: Iterable[SitemapEntry], chain_of_urls: list[str]
-    ) -> Iterator[Request]:
+    def _of_index(self, response: Response, sitemap: Sitemap, since: datetime | None) -> Iterator[Request]:
         _, follow = sitemap_rules(self._spider)
         undated, urls = [], []
-        for each, url in self._filtered(entries, response.url):
+        for each, url in self._filtered(sitemap, since):
             if any(pattern.search(url) for pattern in follow):
                 urls.append(url)
                 if (each.get(ENTRY) or {}).get("lastmod") is None:
                     undated.append(url)
         self._has_read(response, sitemap, undated)
-        return self._of_urls(urls, {SITEMAP_CHAIN: chain_of_urls})
+        return self._of_urls(urls, {SITEMAP_CHAIN: _chain(response)})
 
-    def _of_pages(
-        self, entries: Iterable[SitemapEntry], chain_of_urls: list[str], origins: set[Origin | None]
-    ) -> Iterator[Request]:
-        """The requests for pages in the sitemap at the last of *chain_of_urls*, which is on *origins*."""
+    def _of_pages(self, response: Response, sitemap: Sitemap, since: datetime | None) -> Iterator[Request]:
+        """The requests for pages in *sitemap*, which has been read when all were made."""
         rules, _ = sitemap_rules(self._spider)
-        for each, url in self._filtered(entries, chain_of_urls[-1]):
+        chain_of_urls, origins = _chain(response), {*map(Origin.find, _own_urls(response))}
+        for each, url in self._filtered(sitemap, since):
             callback = next((found for pattern, found in rules if pattern.search(url)), None)
             if callback is None:
                 continue
             entry = each.get(ENTRY) or {}
             request: Request | None = self._request(url, callback, {ENTRY: entry})
-            if request is None:
-                continue
-            if self._hook is not None:
+            if request is not None and self._hook is not None:
                 request = self._hook(entry, request)
             if request is None:
                 continue
@@ -184,6 +173,7 @@ class SitemapReading:
                 request.meta[SITEMAP_CHAIN] = chain_of_urls
                 request = request.replace(dont_filter=True)  # until the gate knows that it may pass
             yield request
+        self._has_read(response, sitemap)
 
     def _must_be_named(self, request: Request, origins: set[Origin | None]) -> bool:
         """Whether the robots.txt for *request* must name the sitemap, which is on *origins*: others have to."""

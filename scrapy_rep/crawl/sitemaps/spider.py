@@ -24,8 +24,7 @@ from scrapy_rep.crawl.runtime.scrapy_internals import (
     sitemap_callback,
 )
 from scrapy_rep.crawl.sitemaps.reading import SitemapReading
-from scrapy_rep.crawl.sitemaps.requests import is_for_robots_txt
-from scrapy_rep.crawl.sitemaps.runs import SITEMAP_REST
+from scrapy_rep.crawl.sitemaps.requests import SITEMAP_REST, is_for_robots_txt
 from scrapy_rep.directives.sitemap import GZIP
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Origin
@@ -86,25 +85,20 @@ class SitemapFeed(BaseSpiderMiddleware):
 
     def _checked(self, request: Request, nesting: int) -> Request | None:
         request.meta[_NESTING] = nesting
+        stat, why = "rep/sitemap/followed_count", ""
         if self._settings.offsite_sitemaps:
             request.meta["allow_offsite"] = True
         elif not _is_within(request, getattr(self._spider, "allowed_domains", None) or ()):
-            self._drop(request, "rep/sitemap/offsite_count", "its host is not in allowed_domains")
-            return None
-        if nesting > MAX_NESTING:
-            self._drop(request, "rep/sitemap/too_deep_count", f"it is more than {MAX_NESTING} levels deep")
+            stat, why = "rep/sitemap/offsite_count", "its host is not in allowed_domains"
+        if nesting > MAX_NESTING and not why:
+            stat, why = "rep/sitemap/too_deep_count", f"it is more than {MAX_NESTING} levels deep"
+        self.crawler.stats.inc_value(stat)
+        if why:
+            text = "Sitemap not followed: %(request)s (%(why)s)"
+            logger.debug(text, {"request": request, "why": why}, extra={"spider": self._spider})
             return None
         request.priority -= 1  # pages first, or the scheduler would have to hold the pages of all sitemaps
-        self.crawler.stats.inc_value("rep/sitemap/followed_count")
         return request
-
-    def _drop(self, request: Request, stat: str, why: str) -> None:
-        self.crawler.stats.inc_value(stat)
-        logger.debug(
-            "Sitemap not followed: %(request)s (%(why)s)",
-            {"request": request, "why": why},
-            extra={"spider": self._spider},
-        )
 
     def _sitemaps_found(self, urls: Sequence[str]) -> None:
         """Crawl the sitemaps of another origin; the duplicate filter drops those that were crawled before."""
@@ -144,7 +138,11 @@ class RepSitemapSpider(ReadsSitemaps):
         spider = super().from_crawler(crawler, *args, **kwargs)
         if isinstance(getattr(spider, "allowed_domains", None), str):
             spider.allowed_domains = _split(spider.allowed_domains)
-        spider.sitemap_fallback = _is_true(spider.sitemap_fallback)
+        try:
+            spider.sitemap_fallback = flag(spider.sitemap_fallback)  # text on the command line
+        except KeyError:
+            what = f"sitemap_fallback = {spider.sitemap_fallback!r}"
+            raise ValueError(f"{what}: expected True or False") from None
         has_sites = spider._origins()
         may_set_later = cls.start is not RepSitemapSpider.start or "SCRAPY_CHECK" in os.environ
         if not (has_sites or spider.sitemap_urls or may_set_later):
@@ -205,14 +203,6 @@ def _read(spider: SitemapSpider, response: Response) -> Iterator[Request]:
 def _split(sites: Sequence[str] | str) -> Sequence[str]:
     names = sites.split(",") if isinstance(sites, str) else sites
     return [name.strip() for name in names if name.strip()]
-
-
-def _is_true(value: bool | str) -> bool:
-    """Return the value of a flag, which is text on the command line. Raises ``ValueError`` for any other text."""
-    try:
-        return flag(value)
-    except KeyError:
-        raise ValueError(f"sitemap_fallback = {value!r}: expected True or False") from None
 
 
 def _origin(site: str) -> Origin:

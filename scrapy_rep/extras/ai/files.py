@@ -14,7 +14,7 @@ from scrapy import Request
 from w3lib.url import safe_url_string
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.policy.judge import Judge
+from scrapy_rep.crawl.policy.policy import Judge
 from scrapy_rep.crawl.robots.origins import SingleFlight
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.request import cause_for

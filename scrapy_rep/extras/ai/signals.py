@@ -14,8 +14,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.priority_queue import SlotTracker
-from scrapy_rep.crawl.policy.judge import Judge
-from scrapy_rep.crawl.policy.policy import forbidden_for
+from scrapy_rep.crawl.policy.policy import Judge, forbidden_for
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.robots import OCTETS_BESIDE_BODY
 from scrapy_rep.crawl.runtime.scrapy_internals import is_for_sitemap

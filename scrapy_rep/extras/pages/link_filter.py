@@ -59,7 +59,7 @@ class LinkFilter(BaseSpiderMiddleware):
         """Whether *link* goes on to the scheduler, as it does if its robots.txt is unknown; report it if not."""
         try:
             robots = self._extension.registry.current(self._extension.targets.of(link))
-            decision = self._extension.decide(robots, link) if robots is not None else None
+            decision = self._extension.judge.decide(robots, link) if robots is not None else None
         except Exception as error:  # noqa: BLE001  # the gate fails closed
             self._log_failure(link, error)
             return True
@@ -73,7 +73,7 @@ class LinkFilter(BaseSpiderMiddleware):
 
     def _drop(self, link: Request, decision: Decision, response: Response | None) -> None:
         origin = Origin.from_url(self._extension.targets.of(link))
-        self._extension.account.report.filtered.add(origin, decision)
+        self._extension.account.filtered.add(origin, decision)
         Crawl.of(self.crawler).events.dropped.send("link", str(origin), str(decision.verdict.rule))
         self.crawler.stats.inc_value("rep/links/filtered_count")
         logger.debug(

@@ -18,7 +18,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.datatypes import LocalCache
 
 from scrapy_rep.crawl.gate.extension import RepExtension
-from scrapy_rep.crawl.policy.meta import DONT_OBEY, is_exempt
+from scrapy_rep.crawl.policy.policy import DONT_OBEY, is_exempt
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import in_reactor_thread
 from scrapy_rep.crawl.runtime.log import describe
@@ -102,7 +102,7 @@ class BrowserGate:
         if not extension.judge.asks_rules(request):
             return False
         robots = await extension.robots(_cause(request))
-        decision = extension.decide(robots, request)
+        decision = extension.judge.decide(robots, request)
         if decision.is_against_rules:
             self._crawler.stats.inc_value("rep/browser/forbidden_count")
         stamp = extension.account.stamp_by(request, decision, robots)

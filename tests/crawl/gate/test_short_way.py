@@ -46,7 +46,10 @@ def gate_of(crawler: Crawler) -> RepMiddleware:
 
 def passes(extension: Any, request: Request) -> bool:
     """Whether *request* passes the gate of the crawl of *extension* by the short way."""
-    return bool(gate_of(extension._crawl.crawler)._passes(request))
+    answer: Any = gate_of(extension._crawl.crawler).process_request(request)
+    if answer is not None:
+        answer.close()
+    return answer is None
 
 
 def judge(gate: RepMiddleware, request: Request) -> None:
@@ -63,7 +66,7 @@ def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
     short, long = (Request(f"{SITE}{path}", headers={"User-Agent": agent}) for _ in range(2))
     robots = extension.registry.current(short.url)
     assert robots is not None
-    decision = extension.decide(robots, long)
+    decision = extension.judge.decide(robots, long)
     assert passes(extension, short) is not decision.is_forbidden
     extension.account.decided(long, robots, decision)
     assert short.meta == long.meta
@@ -85,7 +88,7 @@ def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
     copied.meta[META_KEY] |= {"verdict": "reported", "rule": "Disallow: /x"}
     robots = extension.registry.current(copied.url)
     assert robots is not None
-    extension.account.decided(copied, robots, extension.decide(robots, copied))
+    extension.account.decided(copied, robots, extension.judge.decide(robots, copied))
     assert (copied.meta[META_KEY]["verdict"], copied.meta[META_KEY]["rule"]) == ("allowed", None)
 
 

@@ -9,7 +9,7 @@ from scrapy import Request
 
 from scrapy_rep import RepExtension
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.gate.account import Account
+from scrapy_rep.crawl.gate.report import Account
 from scrapy_rep.crawl.robots.parser import RepRobotParser
 from scrapy_rep.crawl.robots.robots import Robots
 from scrapy_rep.protocol import Access, Origin
@@ -38,9 +38,9 @@ def told(caplog: pytest.LogCaptureFixture, *requests: Request, answered: Request
     robots = robots_of()
     account.loaded(robots, None, None)
     for one in requests:
-        account.decided(one, robots, extension.decide(robots, one))
+        account.decided(one, robots, extension.judge.decide(robots, one))
     if answered:
-        account.report.not_forbidden(answered)
+        account.not_forbidden(answered)
     caplog.set_level(logging.WARNING, "scrapy_rep")
     account.close()
     return caplog.messages
