@@ -95,7 +95,6 @@ class Report:
     """The report of one crawl; ``filtered`` counts links that were dropped before the scheduler."""
 
     def __init__(self, crawler: Crawler, policy: Policy) -> None:
-        self._stats = crawler.stats
         self._inc_value = crawler.stats.inc_value  # a look-up there costs more than the count
         self._settings = Crawl.of(crawler).settings
         self._policy = policy
@@ -165,7 +164,8 @@ class Report:
                 origin, describe(robots.error),
             )  # fmt: skip
         elif result is None or result.access is not Access.UNREACHABLE:
-            self._log_read(robots, result)
+            how = _told(robots, result) if self._log.shows(Topic.READ) else ""
+            self._log.add(Topic.READ, "robots.txt of %s: %s", origin, how)
         elif known is None or not known.entry.failures:
             self._log_unreachable(robots, result)
 
@@ -206,20 +206,10 @@ class Report:
 
     def _note_trial(self, origin: Origin) -> None:
         settings = self._settings
-        is_trial = not settings.shares(origin) and settings.store != "memory"
+        is_trial = settings.store != "memory" and not settings.shares(origin)
         if is_trial and not self._totals["trial"]:
             self._totals["trial"] = 1
             logger.info(NOT_SHARED)
-
-    def _log_read(self, robots: Robots, result: FetchResult | None) -> None:
-        entry = robots.entry
-        if result is None:
-            how = f", from the store ({clock.time() - entry.fetched_at:.0f} s old)"
-        else:
-            octets = number_of(len(entry.body), "octet", "octets")
-            redirects = number_of(len(entry.hops), "redirect", "redirects")
-            how = f" (HTTP status {result.status}, {octets}, {redirects})"
-        self._log.add(Topic.READ, "robots.txt of %s: %s%s", entry.origin, _MEANING[robots.access], how)
 
     def _log_unreachable(self, robots: Robots, result: FetchResult) -> None:
         # A component of the project that ignored the request has logged why: no reason to warn.
@@ -240,9 +230,9 @@ class Report:
 
     def sitemaps(self, origin: Origin, sitemaps: Sitemaps) -> None:
         if sitemaps.urls:
-            self._stats.inc_value("rep/sitemap/named_count", len(sitemaps.urls))
+            self._inc_value("rep/sitemap/named_count", len(sitemaps.urls))
         if sitemaps.unusable:
-            self._stats.inc_value("rep/sitemap/unusable_count", len(sitemaps.unusable))
+            self._inc_value("rep/sitemap/unusable_count", len(sitemaps.unusable))
             logger.debug(
                 "robots.txt of %s: %s, the first is %s",
                 origin, number_of(len(sitemaps.unusable), "unusable Sitemap line", "unusable Sitemap lines"),
@@ -355,6 +345,16 @@ class ExceptionReport:
         if unused := [shown(str(exception)) for exception in self.unused()]:
             more = f" and {len(unused) - _NAMED:,} more" if len(unused) > _NAMED else ""
             logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)
+
+
+def _told(robots: Robots, result: FetchResult | None) -> str:
+    """What a robots.txt means, and where it comes from."""
+    entry = robots.entry
+    if result is None:
+        return f"{_MEANING[robots.access]}, from the store ({clock.time() - entry.fetched_at:.0f} s old)"
+    octets = number_of(len(entry.body), "octet", "octets")
+    redirects = number_of(len(entry.hops), "redirect", "redirects")
+    return f"{_MEANING[robots.access]} (HTTP status {result.status}, {octets}, {redirects})"
 
 
 def _instead(robots: Robots) -> BodyKind | None:
