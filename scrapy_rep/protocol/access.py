@@ -158,8 +158,8 @@ def read(
     if _is_refusal(response):
         problem = f"the {response.via.value} refused: HTTP status {status}"
         return Meaning(Access.UNREACHABLE, problem=problem, is_of_site=False)
-    said = {name: response.headers.get(name, "").strip().lower() for name in _CHALLENGES}
-    challenges = [name for name, value in said.items() if value in _CHALLENGES[name]]
+    said = response.headers
+    challenges = [name for name in _CHALLENGES if name in said and said[name].strip().lower() in _CHALLENGES[name]]
     if challenges and status not in overrides:
         problem = f"a challenge in place of the answer ({challenges[0]}, HTTP status {status})"
         return Meaning(Access.UNREACHABLE, problem=problem)

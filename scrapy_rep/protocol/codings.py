@@ -53,7 +53,7 @@ def undo(
     is not in a coding that it claims, is in an unknown one, or is a bomb.
     """
     names = [name for name in map(str.strip, codings.lower().split(",")) if name not in {"", "identity"}]
-    warning, known, undone = "", {**DECODERS, **decoders}, 0
+    warning, undone = "", 0
     while body and (names or body.startswith(GZIP_MAGIC)):
         undone += 1
         if undone > _MOST_CODINGS:  # there is a gzip file that unpacks to itself
@@ -61,9 +61,9 @@ def undo(
         name = names.pop() if names else "gzip"
         if may_be_undone and len(body) > 1 and is_text(body):  # compressed, an empty body may take one byte
             continue
-        if name in known:
+        if decoder := decoders.get(name) or DECODERS.get(name):
             try:
-                body = _undo_one(body, name, known[name], limit, is_stopped=is_stopped)
+                body = _undo_one(body, name, decoder, limit, is_stopped=is_stopped)
             except ValueError:
                 if not (may_be_undone and is_text(body)):
                     raise

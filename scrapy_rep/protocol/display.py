@@ -50,7 +50,7 @@ def perhaps(name: str, known: Iterable[str]) -> str:
 def iso_time(seconds: float) -> str:
     """POSIX *seconds* as ISO 8601 in UTC, such as ``2026-11-22T12:00:00Z``; infinity is the end of time."""
     try:
-        return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="seconds")[:19] + "Z"
     except (ValueError, OverflowError, OSError):
         return "9999-12-31T23:59:59Z"
 

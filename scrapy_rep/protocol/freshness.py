@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from .access import Access
 from .origin import Origin
@@ -122,18 +122,9 @@ class Freshness:
         ages = [float(age[:12]) for age in _MAX_AGE.findall(directives)]
         return min(max(min(ages, default=LIFETIME), self.least), self.most)
 
-    def answered(self, entry: Entry, now: float, cache_control: str) -> Entry:
-        """*entry*, just answered by the origin: fresh from *now* on."""
-        until = now + self.lifetime(cache_control)
-        return replace(
-            entry,
-            fetched_at=now,
-            fresh_until=until,
-            tried_at=now,
-            retry_at=0.0,
-            failures=0,
-            unreachable_since=None,
-        )
+    def answered(self, now: float, cache_control: str, **answer: Any) -> Entry:
+        """The entry of an origin that has just given this *answer*: fresh from *now* on, and without failures."""
+        return Entry(fetched_at=now, fresh_until=now + self.lifetime(cache_control), tried_at=now, **answer)
 
     def failed(self, entry: Entry, now: float, attempts: int, retry_after: float | None) -> Entry:
         """*entry* after *attempts* more that failed in a row; what the origin last said is kept."""

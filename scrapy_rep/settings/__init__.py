@@ -299,7 +299,7 @@ class RepSettings:
         Such an origin is usually a developer's own site, whose robots.txt changes by the minute.
         """
         has_store = self.store_path or self.redis_url or "." in self.store  # the import path of a class
-        return not origin.is_loopback or bool(has_store)
+        return bool(has_store) or not origin.is_loopback
 
 
 @contextmanager

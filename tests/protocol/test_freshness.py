@@ -22,8 +22,11 @@ def entry(access: Access = Access.SUCCESSFUL) -> Entry:
     return Entry(ORIGIN, access, ORIGIN.robots_url, 200, b"", (), NOW, NOW)
 
 
-def answered(access: Access = Access.SUCCESSFUL, now: float = NOW, policy: Freshness = FRESHNESS) -> Entry:
-    return policy.answered(entry(access), now, "")
+def answered(
+    access: Access = Access.SUCCESSFUL, now: float = NOW, policy: Freshness = FRESHNESS, cache_control: str = ""
+) -> Entry:
+    facts = {"origin": ORIGIN, "access": access, "url": ORIGIN.robots_url, "status": 200, "body": b"", "hops": ()}
+    return policy.answered(now, cache_control, **facts)
 
 
 LIFETIMES = {
@@ -126,10 +129,9 @@ def test_ours_failures_that_began_while_the_clock_was_ahead_began_now_at_the_lat
 
 
 def test_an_answer_ends_all_failures() -> None:
-    stale = FRESHNESS.failed(answered(), NOW + DAY, 7, 300.0)
-    assert FRESHNESS.answered(stale, NOW + 2 * DAY, "max-age=3600") == replace(
-        answered(), fetched_at=NOW + 2 * DAY, tried_at=NOW + 2 * DAY, fresh_until=NOW + 2 * DAY + HOUR
-    )
+    entry = answered(now=NOW + 2 * DAY, cache_control="max-age=3600")
+    assert (entry.failures, entry.unreachable_since, entry.retry_at) == (0, None, 0.0)
+    assert (entry.fetched_at, entry.tried_at, entry.fresh_until) == (*[NOW + 2 * DAY] * 2, NOW + 2 * DAY + HOUR)
 
 
 def test_an_entry_knows_the_sha_256_of_its_body() -> None:
@@ -156,8 +158,7 @@ def test_no_copy_outlives_itself_but_in_need_and_no_life_sees_two_fetches(
         assert due == (held is None or policy.usable_until(held, now) <= now)
         if due and is_up:
             cache_control = "" if max_age is None else f"max-age={max_age}"
-            held = policy.answered(held or entry(), now, cache_control)
-            held = replace(held, access=Access.SUCCESSFUL)
+            held = answered(now=now, policy=policy, cache_control=cache_control)
             life = DAY if max_age is None else min(max(float(max_age), 5 * MINUTE), DAY)
             life_ends, failing_since, pause_ends = now + life, None, -math.inf
         elif due:

@@ -284,12 +284,8 @@ class Account:
                 origin, describe(robots.error),
             )  # fmt: skip
         elif result is None or result.access is not Access.UNREACHABLE:
-            how = f", from the store ({clock.time() - robots.entry.fetched_at:.0f} s old)"
-            if result is not None:
-                octets = number_of(len(robots.entry.body), "octet", "octets")
-                redirects = number_of(len(robots.entry.hops), "redirect", "redirects")
-                how = f" (HTTP status {result.status}, {octets}, {redirects})"
-            self._log.add(Topic.READ, "robots.txt of %s: %s%s", origin, _MEANING[robots.access], how)
+            how = _told(robots, result) if self._log.shows(Topic.READ) else ""
+            self._log.add(Topic.READ, "robots.txt of %s: %s", origin, how)
         elif known is None or not known.entry.failures:
             self._log_unreachable(robots, result)
 
@@ -445,6 +441,16 @@ class ExceptionReport:
         if unused := [shown(str(exception)) for exception in self.unused()]:
             more = f" and {len(unused) - _NAMED:,} more" if len(unused) > _NAMED else ""
             logger.info("Exceptions that no request needed: %s%s", "; ".join(unused[:_NAMED]), more)
+
+
+def _told(robots: Robots, result: FetchResult | None) -> str:
+    """What a robots.txt means, and where it comes from."""
+    entry = robots.entry
+    if result is None:
+        return f"{_MEANING[robots.access]}, from the store ({clock.time() - entry.fetched_at:.0f} s old)"
+    octets = number_of(len(entry.body), "octet", "octets")
+    redirects = number_of(len(entry.hops), "redirect", "redirects")
+    return f"{_MEANING[robots.access]} (HTTP status {result.status}, {octets}, {redirects})"
 
 
 def _instead(robots: Robots) -> BodyKind | None:

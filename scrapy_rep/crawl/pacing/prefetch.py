@@ -53,7 +53,7 @@ class Prefetcher:
         self._timer = timer
         self._has_enough = has_enough
         self._admit = admit
-        self._stats = crawl.stats
+        self._inc_value = crawl.stats.inc_value
         self._fetching: dict[OriginState, list[OriginQueue]] = {}
         self._serves_another = False
         crawl.events.landed.subscribe(self._landed)
@@ -70,11 +70,11 @@ class Prefetcher:
             self.waiting.setdefault(state, []).append(requests)
             self.start()
 
-    def ask(self, request: Request) -> None:
-        """Fetch the robots.txt for *request* of another scheduler, and wake the engine when that is over."""
+    def ask(self, state: OriginState, request: Request) -> None:
+        """Fetch that of *state* for *request* of another scheduler, and wake the engine when that is over."""
         self._serves_another = True
         self._check_later()
-        self._judge.flight(request)
+        self._judge.flight(state, request)
 
     def start(self) -> None:
         """Start as many fetches as allowed now."""
@@ -91,9 +91,11 @@ class Prefetcher:
             self._is_starting = False
 
     def _may_start(self) -> bool:
-        now = self._idle_time()
-        while self._recent and next(iter(self._recent.values())) <= now:
-            self._recent.popitem(last=False)
+        # Below the limit the slow ones among them do not matter, and the time is a system call.
+        if len(self._recent) >= MAX_RECENT:
+            now = self._idle_time()
+            while self._recent and next(iter(self._recent.values())) <= now:
+                self._recent.popitem(last=False)
         return (
             len(self._recent) < MAX_RECENT
             and self._registry.downloads < MAX_DOWNLOADS
@@ -110,13 +112,14 @@ class Prefetcher:
         if cause is None:
             return
         self._fetching[state] = waiting
-        if self._judge.state_to_ask(cause) is None:  # a crawl with other settings put it into the queue
+        asked = self._judge.state_to_ask(cause)
+        if asked is None:  # a crawl with other settings put it into the queue
             self._landed(state)
             return
         self._recent[state] = self._idle_time() + SLOW_AFTER
         self._check_later()
         state.queued = waiting
-        self._judge.flight(cause)
+        self._judge.flight(asked, cause)
 
     def _landed(self, state: OriginState) -> None:
         """Admit the requests that waited for the robots.txt of *state*, which nobody fetches any more."""
@@ -125,7 +128,7 @@ class Prefetcher:
         self._recent.pop(state, None)
         state.queued, waiting = (), self._fetching.pop(state, None)
         if waiting is not None and not self._engine.is_closing:
-            self._stats.inc_value("rep/waited_count", sum(map(len, waiting)))
+            self._inc_value("rep/waited_count", sum(map(len, waiting)))
             for requests in waiting:
                 self._admit(requests)
             self.start()

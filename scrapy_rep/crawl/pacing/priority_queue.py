@@ -437,7 +437,7 @@ class SlotTracker:
             state.is_known or self.judge.registry.refusal(state, request)
         ):
             if state.flight is None and self.prefetcher is not None:
-                self.prefetcher.ask(request)
+                self.prefetcher.ask(state, request)
             return False
         if state is not None and self.crawl_delay is not None:
             self.crawl_delay.prepare_known(request)

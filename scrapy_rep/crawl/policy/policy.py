@@ -317,9 +317,9 @@ class Judge:
         """As `Registry.wait_for`."""
         return await self.registry.wait_for(request, waits=self._waits(request))
 
-    def flight(self, cause: Request) -> SingleFlight[Robots]:
+    def flight(self, state: OriginState, cause: Request) -> SingleFlight[Robots]:
         """As `Registry.flight`."""
-        return self.registry.flight(cause, waits=self._waits(cause))
+        return self.registry.flight(state, cause, waits=self._waits(cause))
 
     # What is decided.
 

@@ -49,20 +49,12 @@ _READ: Final = {name.title().encode(): name for name in (*HEADERS, *_FIELDS_OF_C
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
-_LABEL: Final = re.compile(r"[a-z0-9_-]{1,63}")
+_NAME: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?")
 
 _STOPPED_EARLY: Final = (
     "a StopDownload handler of this project cut it off after {:,} octets:"
     " it must let requests with the meta key is_robotstxt_request pass"
 )
-
-
-class _ProxyError(Exception):
-    """The proxy failed, not the site. ``is_final``: another attempt would take the same proxy."""
-
-    def __init__(self, error: Exception, *, is_final: bool) -> None:
-        self.error = error
-        self.is_final = is_final
 
 
 class FetchResult(NamedTuple):
@@ -173,10 +165,17 @@ class Fetcher:
     async def _attempt(self, task: _Task, until: float) -> FetchResult:
         url, known = task.origin.robots_url, task.known
         hops: list[str] = []
+        sent: Request | None = None  # while it is under way
         try:
             while True:
                 validators = _validators(known, url)
-                response, download = await self._download(url, task, validators, until)
+                sent = request = self._request(url, task, validators, until)
+                download = self.downloads.begin(request)
+                try:
+                    response = await self._crawl.downloader.download_robots_txt(request)
+                finally:
+                    self.downloads.end(download)
+                sent, response = None, self._carried(url, request, response, download)
                 if validators and response.status == HTTPStatus.NOT_MODIFIED and known:
                     return _unchanged(known, response)
                 target = _redirect_target(response)
@@ -186,19 +185,15 @@ class Fetcher:
                     return FetchResult(Access.UNAVAILABLE, response.url, response.status, hops=tuple(hops))
                 hops.append(target)
                 url = target
-        except _ProxyError as failed:
-            result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=failed.error)
-            return result._replace(final=failed.is_final, is_of_site=False)
-        except ClosingError as error:  # nothing was asked
-            result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error)
-            return result._replace(final=True, is_of_site=False)
         except Exception as error:  # noqa: BLE001  # no failure means "allowed"
+            is_of_site = not isinstance(error, ClosingError)  # else nothing was asked
             is_final = isinstance(error, IgnoreRequest) or speaks_no_tls(error)  # then it would be the same again
-            return FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)
+            if sent is not None and is_of_proxy(sent, error):
+                is_of_site, is_final = False, download.names_proxy or is_of_environment(sent)
+            result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)
+            return result if is_of_site else result._replace(is_of_site=False)
 
-    async def _download(
-        self, url: str, task: _Task, validators: dict[str, str], until: float
-    ) -> tuple[Response, Download]:
+    def _request(self, url: str, task: _Task, validators: dict[str, str], until: float) -> Request:
         timeout = round(min(self._settings.timeout, until - clock.monotonic()), 2)
         if timeout <= 0:
             raise FetchError("redirected for longer than REP_UNREACHABLE_WAIT")
@@ -206,21 +201,18 @@ class Fetcher:
         if task.is_live:
             request.meta["dont_cache"] = True
         self._inc_value("rep/request_count")
-        is_named = "proxy" in request.meta
-        try:
-            response, download = await self.downloads.send(request)
-        except Exception as error:
-            if is_of_proxy(request, error):
-                raise _ProxyError(error, is_final=is_named or is_of_environment(request)) from error
-            raise
+        return request
+
+    def _carried(self, url: str, request: Request, response: Response, download: Download) -> Response:
+        """Note who carried the *download*; return *response* under the *url* that was asked for."""
         sent, is_direct = response.request or request, self._crawl.targets.of(request) is request.url
         if not is_direct or (self._settings.request_hook is not None and request.url != url):
             download.via = Via.SERVICE
         elif sent.meta.get("proxy"):
             download.via = Via.PROXY
-            download.may_change_proxy = not (is_named or is_of_environment(sent))
+            download.may_change_proxy = not (download.names_proxy or is_of_environment(sent))
         # A hook sent it through a scraping API, whose URL holds a key and is no base for redirects.
-        return response if is_direct else response.replace(url=url), download
+        return response if is_direct else response.replace(url=url)
 
     def _judge(self, response: Response, hops: tuple[str, ...], download: Download) -> FetchResult:
         settings, status = self._settings, response.status
@@ -255,8 +247,7 @@ class Fetcher:
 
 def _can_exist(host: str) -> bool:
     """Whether *host* is an address or a name that a look-up could find (RFC 1034 section 3.1, and underscores)."""
-    labels = host.removesuffix(".").split(".")
-    return ":" in host or (len(host) <= 254 and all(map(_LABEL.fullmatch, labels)))
+    return ":" in host or (len(host) <= 254 and _NAME.fullmatch(host) is not None)
 
 
 def _validators(known: Entry | None, url: str) -> dict[str, str]:

@@ -143,15 +143,15 @@ class Refresher:
         return self.freshness.access(self.freshness.failed(stored, now, 1, None), now) is Access.UNREACHABLE
 
     def _entry(self, origin: Origin, result: FetchResult, known: Entry | None) -> Entry:
-        now = clock.time()
-        entry = Entry(
-            origin, result.access, result.url, result.status, result.body, result.hops, now, now,
-            result.etag, result.last_modified,
-        )  # fmt: skip
-        if result.access is not Access.UNREACHABLE:
-            return self.freshness.answered(entry, now, result.cache_control)
-        if known is not None and result.status not in self._settings.status_access:
-            entry = known  # a stale copy may be served
+        now, access, url, status = clock.time(), result.access, result.url, result.status
+        if access is not Access.UNREACHABLE:
+            return self.freshness.answered(
+                now, result.cache_control, origin=origin, access=access, url=url, status=status, body=result.body,
+                hops=result.hops, etag=result.etag, last_modified=result.last_modified,
+            )  # fmt: skip
+        entry = known  # a stale copy may be served
+        if entry is None or status in self._settings.status_access:
+            entry = Entry(origin, access, url, status, result.body, result.hops, now, now)
         return self.freshness.failed(entry, now, result.attempts, result.retry_after)
 
     def _store_of(self, origin: Origin) -> Store:

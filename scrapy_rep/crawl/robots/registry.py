@@ -72,7 +72,7 @@ class Registry:
         """
         state, proxy = self.origins.at(self._targets.of(request)), proxy_of(request)
         while True:
-            robots = self.origins.current(state) or await self.flight(request, waits=waits).join()
+            robots = self.origins.current(state) or await self.flight(state, request, waits=waits).join()
             if robots.refused_by in {None, proxy}:
                 return robots
 
@@ -81,12 +81,11 @@ class Registry:
         robots = state.refusals.get(proxy_of(request))
         return robots if robots is not None and robots.is_current(clock.time()) else None
 
-    def flight(self, cause: Request, *, waits: bool = True) -> SingleFlight[Robots]:
-        """The fetch of the robots.txt for *cause*: the one in progress, or a new one.
+    def flight(self, state: OriginState, cause: Request, *, waits: bool = True) -> SingleFlight[Robots]:
+        """The fetch of the robots.txt of *state* for the request *cause*: the one in progress, or a new one.
 
         *waits* is whether the request waits for further attempts while the origin is unreachable.
         """
-        state = self.origins.at(self._targets.of(cause))
         if state.flight is None:
             flight = state.flight = self._flying[state] = SingleFlight(ended=partial(self._landed, state))
             flight.start(self._load(state, cause, waits=waits))
@@ -116,14 +115,15 @@ class Registry:
 
     async def _load(self, state: OriginState, cause: Request, *, waits: bool) -> Robots:
         known = state.robots
-        refusal = self.refusal(state, cause)
-        if refusal is not None:
-            return refusal
-        retries = waits and proxy_of(cause) not in state.refusals  # else requests have waited before
+        if state.refusals:
+            refusal = self.refusal(state, cause)
+            if refusal is not None:
+                return refusal
+            waits = waits and proxy_of(cause) not in state.refusals  # else requests have waited before
         before = known.entry if known is not None and not (known.is_replayed and state.asks_network) else None
         forbids = partial(self._forbids_redirect, cause, False)
         entry, result = await self._refresher.refresh(
-            state.origin, cause, before, forbids=forbids, retries=retries, is_live=state.asks_network
+            state.origin, cause, before, forbids=forbids, retries=waits, is_live=state.asks_network
         )
         known = known or next(iter(state.refusals.values()), None)
         robots = self.build(entry, result, known)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, signals
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import StopDownload
 from scrapy.http import TextResponse
 from scrapy.http.request import NO_CALLBACK
@@ -53,7 +54,7 @@ _OURS: Final[dict[str, Any]] = {
 }
 _INHERITED: Final = frozenset({"download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive"})
 _INHERITED_WITH_PROXY: Final = _INHERITED | {"proxy", "_auth_proxy"}
-_INHERITED_HEADERS: Final = ("User-Agent", "Proxy-Authorization")
+_INHERITED_HEADERS: Final = (b"User-Agent", b"Proxy-Authorization")  # as Scrapy spells keys
 
 _META: Final = "rep_received"  # meta key of our requests: the `Download` that all copies of one share
 _STOPPED: Final = "download_stopped"  # Scrapy's flag
@@ -113,20 +114,22 @@ def _inherited_meta(cause: Request) -> dict[str, Any]:
     return {key: meta[key] for key in meta.keys() & keys}
 
 
-def _inherited_headers(cause: Request) -> dict[str, Any]:
+def _inherited_headers(cause: Request) -> dict[Any, Any]:
     names = _INHERITED_HEADERS if "_auth_proxy" in cause.meta else _INHERITED_HEADERS[:1]
-    return {name: cause.headers.getlist(name) for name in names if name in cause.headers}
+    given = cause.headers.keys()  # plain: headers look a name up in each of its spellings
+    return {name: cause.headers.getlist(name) for name in names if name in given}
 
 
 @dataclass(slots=True, eq=False)
 class Download:
     """One request in flight: octets that may come, and that came; what is wrong with the body, or odd about it.
 
-    ``via`` is who carried it, once there is an answer; ``may_change_proxy`` whether another attempt could take
-    another proxy.
+    ``names_proxy`` is whether the request named one before any middleware saw it. ``via`` is who carried it, once
+    there is an answer; ``may_change_proxy`` whether another attempt could take another proxy.
     """
 
     limit: int
+    names_proxy: bool = False
     octets: int = 0
     damage: str = ""
     warning: str = ""
@@ -176,7 +179,8 @@ def _bytes_received(data: bytes, request: Request) -> None:
         raise StopDownload(fail=False)
 
 
-def _before_decompression(request: Request, response: Response) -> Response:
+def process_response(request: Request, response: Response) -> Response:
+    """What comes before Scrapy's decompression, as a method of a downloader middleware."""
     download: Download | None = request.meta.get(_META)
     return response if download is None else download.undone(response)
 
@@ -203,20 +207,20 @@ class Downloads:
     def __len__(self) -> int:
         return len(self._in_flight)
 
-    async def send(self, request: Request) -> tuple[Response, Download]:
-        """Send *request*, which is for a robots.txt."""
-        download = Download(self._limit)
-        request.meta[_META] = download
+    def begin(self, request: Request) -> Download:
+        """Note that *request*, which is for a robots.txt, is about to be sent. `end` has to follow."""
+        download = request.meta[_META] = Download(self._limit, "proxy" in request.meta)
         self._in_flight.add(download)
         if self._timer is None:
             for signal, listener in _LISTENERS.items():
                 self._crawl.crawler.signals.connect(listener, signal=signal)
-            self._crawl.downloader.see_compressed(_before_decompression, is_on=True)
+            self._crawl.downloader.set_method(process_response, is_on=True, before=HttpCompressionMiddleware)
             self._timer = call_later(CLOSING_CHECK, self._watch)
-        try:
-            return await self._crawl.downloader.download_robots_txt(request), download
-        finally:
-            self._in_flight.remove(download)
+        return download
+
+    def end(self, download: Download) -> None:
+        """Note that *download* is over, with or without an answer."""
+        self._in_flight.remove(download)
 
     def _watch(self) -> None:
         """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
@@ -234,4 +238,4 @@ class Downloads:
             self._timer = None
             for signal, listener in _LISTENERS.items():
                 self._crawl.crawler.signals.disconnect(listener, signal=signal)
-            self._crawl.downloader.see_compressed(_before_decompression, is_on=False)
+            self._crawl.downloader.set_method(process_response, is_on=False)

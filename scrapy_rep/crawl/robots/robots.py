@@ -52,7 +52,8 @@ class Robots:
     """What `policy.stamp` has written by this robots.txt, to be copied."""
 
     def __post_init__(self) -> None:
-        has_key = b"delay" in self.entry.body.lower()  # as every spelling of Crawl-delay that the parser reads
+        # As in every spelling of Crawl-delay that the parser reads. `in` would first take the word for a number.
+        has_key = self.entry.body.lower().find(b"delay") >= 0
         self.may_request_delays = has_key or not isinstance(self.parser, RepRobotParser)
         self.not_before = self.entry.dated_at - CLOCK_SKEW
 

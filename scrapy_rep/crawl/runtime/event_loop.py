@@ -133,15 +133,17 @@ class ClosingError(IgnoreRequest):
 
 
 class Closing:
-    """Calls listeners when the crawl begins to close.
+    """Pauses that end, and listeners that are called, when the crawl begins to close.
 
-    Scrapy has no signal for that, so this looks every quarter of a second while it has a listener.
+    Scrapy has no signal for that, so this looks every quarter of a second while it has a listener. Any number of
+    pauses cost one timer.
     """
 
     def __init__(self, is_closing: Callable[[], bool]) -> None:
         self._is_closing = is_closing
         self._listeners: dict[Callable[[], None], None] = {}
         self._is_looking = False
+        self._pauses = Timer()
 
     def add(self, listener: Callable[[], None]) -> None:
         """Call *listener* when the crawl closes, and again at each look until it is removed."""
@@ -159,39 +161,24 @@ class Closing:
             if self._listeners and self._is_closing():
                 for listener in [*self._listeners]:
                     listener()
+                self._pauses.stop()  # they have ended: each was a listener
         finally:  # one that raises must not keep the others waiting for ever
             self._is_looking = bool(self._listeners)
             if self._is_looking:
                 call_later(CLOSING_CHECK, self._look)
 
-
-class Pauses:
-    """The pauses of one crawl: any number of them cost one timer, and end when the crawl begins to close."""
-
-    def __init__(self, closing: Closing) -> None:
-        self._closing = closing
-        self._timer = Timer()
-        self._waiting: set[Deferred[bool]] = set()
-
-    async def wait(self, seconds: float) -> bool:
+    async def pause(self, seconds: float) -> bool:
         """Wait *seconds*, and return True; return False, and early, when the crawl begins to close."""
         over: Deferred[bool] = Deferred()
-        self._waiting.add(over)
-        self._timer.call_after(seconds, partial(self._end, over, is_over=True))
-        self._closing.add(self._close)
+
+        def end(*, is_over: bool) -> None:
+            if not over.called:  # nor cancelled
+                over.callback(is_over)
+
+        close = partial(end, is_over=False)
+        self._pauses.call_after(seconds, partial(end, is_over=True))
+        self.add(close)
         try:
             return await maybe_deferred_to_future(over)
-        finally:  # it may have been cancelled
-            self._waiting.discard(over)
-            if not self._waiting:
-                self._closing.remove(self._close)
-
-    def _end(self, over: Deferred[bool], *, is_over: bool) -> None:
-        if over in self._waiting:
-            self._waiting.remove(over)
-            over.callback(is_over)
-
-    def _close(self) -> None:
-        for over in [*self._waiting]:
-            self._end(over, is_over=False)
-        self._timer.stop()
+        finally:
+            self.remove(close)

@@ -63,9 +63,13 @@ class OriginLog:
 
         *topic* is a `Topic`, or one of an extra with the same values.
         """
-        self._seen[topic] += 1
-        if self._seen[topic] <= _SHOWN:
+        seen = self._seen[topic] = self._seen[topic] + 1
+        if seen <= _SHOWN:
             logger.log(topic.value[0], message, *args)
+
+    def shows(self, topic: Enum) -> bool:
+        """Whether the next line of *topic* is logged: else nobody need make up its words."""
+        return self._seen[topic] < _SHOWN
 
     def _close(self) -> None:
         for topic, seen in self._seen.items():

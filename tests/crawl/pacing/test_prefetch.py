@@ -35,7 +35,7 @@ class Robots:
     def state_to_ask(self, request: Request) -> Any:
         return request.url
 
-    def flight(self, request: Request) -> None:
+    def flight(self, _: Any, request: Request) -> None:
         self.downloads += 1
         self.ends.add(request.url)
 

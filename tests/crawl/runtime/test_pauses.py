@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK, Closing, Pauses
+from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK, Closing
 from tests.support.in_process import in_the_loop, settle
 from tests.support.simulation import Simulation
 
@@ -16,7 +16,6 @@ class Crawl:
 
     def __init__(self) -> None:
         self.closing = Closing(lambda: self.is_closing)
-        self.pauses = Pauses(self.closing)
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def crawl(clock: Simulation) -> Crawl:
 
 @in_the_loop
 async def test_a_pause_ends_at_its_time(crawl: Crawl, clock: Simulation) -> None:
-    pauses = [asyncio.ensure_future(crawl.pauses.wait(seconds)) for seconds in (2.0, 1.0)]
+    pauses = [asyncio.ensure_future(crawl.closing.pause(seconds)) for seconds in (2.0, 1.0)]
     await settle()
     clock.advance(1.5)
     await settle()
@@ -37,7 +36,7 @@ async def test_a_pause_ends_at_its_time(crawl: Crawl, clock: Simulation) -> None
 
 @in_the_loop
 async def test_a_thousand_pauses_cost_one_timer_and_one_look_at_the_crawl(crawl: Crawl, clock: Simulation) -> None:
-    pauses = [asyncio.ensure_future(crawl.pauses.wait(10.0)) for _ in range(1_000)]
+    pauses = [asyncio.ensure_future(crawl.closing.pause(10.0)) for _ in range(1_000)]
     await settle()
     assert clock.timers == 2
     clock.advance(11.0)
@@ -48,7 +47,7 @@ async def test_a_thousand_pauses_cost_one_timer_and_one_look_at_the_crawl(crawl:
 
 @in_the_loop
 async def test_all_pauses_end_early_when_the_crawl_closes(crawl: Crawl, clock: Simulation) -> None:
-    pauses = [asyncio.ensure_future(crawl.pauses.wait(300.0)) for _ in range(3)]
+    pauses = [asyncio.ensure_future(crawl.closing.pause(300.0)) for _ in range(3)]
     await settle()
     crawl.is_closing = True
     clock.advance(CLOSING_CHECK)
@@ -59,7 +58,7 @@ async def test_all_pauses_end_early_when_the_crawl_closes(crawl: Crawl, clock: S
 
 @in_the_loop
 async def test_a_pause_that_is_cancelled_leaves_the_others(crawl: Crawl, clock: Simulation) -> None:
-    gone, other = (asyncio.ensure_future(crawl.pauses.wait(1.0)) for _ in range(2))
+    gone, other = (asyncio.ensure_future(crawl.closing.pause(1.0)) for _ in range(2))
     await settle()
     gone.cancel()
     await settle()

@@ -90,6 +90,9 @@ class NullStore:
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:  # noqa: ARG002
         return True
 
+    async def claim(self, origin: Origin, seconds: float, seen: Entry | None) -> bool:  # noqa: ARG002
+        return True
+
     async def release_lease(self, origin: Origin) -> None: ...
 
     async def note(self, key: str) -> str | None:  # noqa: ARG002
