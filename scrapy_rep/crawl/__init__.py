@@ -19,3 +19,21 @@ door holds whatever happened before.
 What only some crawls need lies in `scrapy_rep.extras`. It subscribes to `runtime.events.Events`, so that the
 common case pays nothing for it: an event without subscribers is not sent.
 """
+
+from __future__ import annotations
+
+from typing import Final
+
+import scrapy
+
+OLDEST_SCRAPY: Final = "2.14"
+"""The oldest version of Scrapy that is supported, as setup.cfg says."""
+
+try:  # what came last of all that every crawl needs
+    from scrapy.utils import asyncio as _asyncio  # noqa: F401
+except ImportError:
+    raise ImportError(
+        f"scrapy_rep supports Scrapy {OLDEST_SCRAPY} and later, and this is Scrapy {scrapy.__version__}:"
+        f" pip install 'scrapy>={OLDEST_SCRAPY}'",
+        name="scrapy",
+    ) from None

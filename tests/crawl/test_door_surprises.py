@@ -56,6 +56,15 @@ def test_the_redirect_of_a_request_that_was_sent_back_may_be_sent_back_too() -> 
     assert site.paths() == ["/robots.txt", "/a?session=1", "/b?session=1"]
 
 
+def test_the_redirect_of_a_request_that_was_sent_back_is_filtered_as_others_are() -> None:
+    with Site() as site:
+        site.answer("/robots.txt", PRIVATE)
+        site.answer("/a?session=1", redirect("/a"))
+        settings = {**MEMORY, **middleware("AddsSession")}
+        crawl({"url": f"{site.origin}/a", "dont_filter": False}, settings=settings, apart=True)
+    assert site.paths() == ["/robots.txt", "/a?session=1"]
+
+
 def test_a_target_that_a_middleware_changes_behind_the_gate_is_judged() -> None:
     with Site(["127.0.0.1", "127.0.96.1", "127.0.96.2"]) as site:
         service, free, _ = site.origins
@@ -107,6 +116,34 @@ def test_what_waits_is_judged_by_the_robots_txt_of_the_time_when_it_leaves(where
     _, second = (index for index, path in enumerate(site.paths()) if path == "/robots.txt")
     assert second >= 2
     assert site.paths()[second + 1 :] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "settings"),
+    [
+        ("", "Disallow: /", {}),
+        ("/s;?q=1", "Disallow: /*s?q", {}),
+        ("", "Content-Usage: train-ai=n", {"REP_PURPOSES": ["ai-train"], "REP_AI_SIGNALS": "refuse"}),
+    ],
+    ids=["has expired", "is about the URL that is sent", "is about the use of pages by AI"],
+)
+def test_what_waits_is_judged_by_a_robots_txt_that(path: str, new: str, settings: dict[str, Any]) -> None:
+    headers = [("Content-Type", "text/plain"), ("Cache-Control", "max-age=1")]
+    texts = ("User-agent: *\nCrawl-delay: 2\n", f"User-agent: *\nCrawl-delay: 2\n{new}\n")
+    with Site() as site:
+        site.answer("/robots.txt", sequence(*(Answer(body=text.encode(), headers=headers) for text in texts)))
+        crawl(
+            "data:,start",
+            spider=f"{SPIDERS}:AsksLater",
+            attributes={
+                "files": [f"{site.origin}/{number}{path}" for number in range(4)],
+                "later": f"{site.origin}/later{path}",
+            },
+            settings={**MEMORY, "REP_MIN_TTL": 1, "EXTENSIONS": {f"{SPIDERS}.ChecksNoDelay": 9_999}, **settings},
+            apart=True,
+        )
+    paths = [each for each in site.paths() if not each.startswith("/.well-known/")]
+    assert set(paths[paths.index("/robots.txt", 1) :]) == {"/robots.txt"}
 
 
 @QUEUES

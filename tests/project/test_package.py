@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import scrapy_rep
-from scrapy_rep.crawl.runtime import OLDEST_SCRAPY
+from scrapy_rep.crawl import OLDEST_SCRAPY
 from tests.support.markdown import ROOT
 
 NOT_MEASURED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}

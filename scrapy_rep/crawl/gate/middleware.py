@@ -15,7 +15,7 @@ from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.gate.report import IS_START, REFUSALS
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.pacing.door import Door, SentBack
-from scrapy_rep.crawl.policy.meta import META_KEY, SLOT, allowing_stamp, choose_slot, unpin_slot
+from scrapy_rep.crawl.policy.meta import FILTERED, META_KEY, SLOT, allowing_stamp, choose_slot, unpin_slot
 from scrapy_rep.crawl.policy.policy import (
     ASKS,
     DONT_OBEY,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SPECIAL: Final = frozenset({DONT_OBEY, FETCH, META_KEY, SLOT})
+_SPECIAL: Final = frozenset({DONT_OBEY, FETCH, FILTERED, META_KEY, SLOT})
 """Meta keys of requests that ask for more than a verdict."""
 
 _FORBIDDEN_URL: Final = "robots:forbidden-url"
@@ -139,6 +139,8 @@ class RepMiddleware:
         elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt.
         """
         self._door.open()
+        if request.meta.pop(FILTERED, False):
+            request.dont_filter = False
         is_for_sitemap = self._feeds_sitemaps and self._sitemaps.is_for_sitemap(request)
         if is_for_sitemap and (answer := await self._prepare_sitemap(request)) is not None:
             return answer

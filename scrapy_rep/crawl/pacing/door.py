@@ -30,6 +30,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.slots import Slots
+from scrapy_rep.crawl.policy.meta import FILTERED
 from scrapy_rep.crawl.policy.policy import ASKS, Judge, is_exempt
 from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.crawl.runtime.event_loop import ClosingError
@@ -70,6 +71,12 @@ class SentBack(IgnoreRequest):
     def __init__(self, request: Request, why: str) -> None:
         super().__init__(why)
         self.request = request
+
+
+def _again(request: Request, **notes: str) -> Request:
+    """*request* for the scheduler, which has seen it, with *notes* in its meta; its redirects are filtered."""
+    meta = {**request.meta, **notes, **({} if request.dont_filter else {FILTERED: True})}
+    return request.replace(dont_filter=True, meta=meta)
 
 
 class _Waited(NamedTuple):
@@ -198,12 +205,20 @@ class Door:
             return None
 
     def _check_again(self, request: Request, before: Robots | None) -> None:
-        """Raise for *request*, which has waited, if another robots.txt than the one of *before* forbids it."""
-        judge = self._judge
-        if judge is None or (self._robots(request) is before and not judge.policy.has_exceptions):
+        """Raise for *request*, which has waited, if another robots.txt than the one of *before* forbids it.
+
+        One that has expired by now still says more than the one before it.
+        """
+        judge, robots = self._judge, self._robots(request)
+        if judge is None or robots is None or (robots is before and not judge.policy.has_exceptions):
             return
-        if judge.forbids(request):
-            raise SentBack(request.replace(dont_filter=True), "robots.txt has changed")
+        try:
+            urls = (self._crawl.targets.of(request), *self.spellings(request))
+            is_forbidden = any(judge.decide(robots, request, url).is_forbidden for url in urls)
+        except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
+            is_forbidden = True
+        if is_forbidden:
+            raise SentBack(_again(request), "robots.txt has changed")
 
     def _forget(self) -> None:
         """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers."""
@@ -275,8 +290,7 @@ class Door:
                 " behind RepMiddleware, or bypassed that. It is scheduled again", name,
             )  # fmt: skip
         self._sends_back = True
-        meta = {**request.meta, _UNJUDGED: self._id}
-        raise SentBack(request.replace(dont_filter=True, meta=meta), "robots.txt has to be asked first")
+        raise SentBack(_again(request, **{_UNJUDGED: self._id}), "robots.txt has to be asked first")
 
     # Requests that wait in Scrapy's download slots.
 
@@ -338,7 +352,7 @@ class Door:
         self._no_longer_outside(request)
         if is_robots_txt(request) or request.meta.get(_SENT_BACK) == self._id:
             raise ClosingError(_CLOSING)
-        return request.replace(dont_filter=True, meta={**request.meta, _SENT_BACK: self._id})
+        return _again(request, **{_SENT_BACK: self._id})
 
     def __repr__(self) -> str:
         return f"<Door outside={len(self._outside)}>"

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SLOT: Final = "download_slot"
 """Scrapy's meta key; Scrapy writes it into every request that it downloads."""
 
+FILTERED: Final = "rep_filtered"
+"""Meta key of a request that went back past the filter of duplicates, which applies to its redirects again."""
+
 META_KEY: Final = "rep"
 """The key of the stamp in the meta of requests and responses."""
 

@@ -21,21 +21,3 @@ A crawl passes through four states:
 `TOUCHES`, with what is lost where Scrapy has no such thing. It looks for the thing, and compares no versions:
 projects bring engines and downloaders of their own, too.
 """
-
-from __future__ import annotations
-
-from typing import Final
-
-import scrapy
-
-OLDEST_SCRAPY: Final = "2.14"
-"""The oldest version of Scrapy that is supported, as setup.cfg says."""
-
-try:  # what came last of all that every crawl needs
-    from scrapy.utils import asyncio as _asyncio  # noqa: F401
-except ImportError:
-    raise ImportError(
-        f"scrapy_rep supports Scrapy {OLDEST_SCRAPY} and later, and this is Scrapy {scrapy.__version__}:"
-        f" pip install 'scrapy>={OLDEST_SCRAPY}'",
-        name="scrapy",
-    ) from None

@@ -101,7 +101,7 @@ class Sharing:
             self._telling.add(telling)
             telling.addBoth(lambda _: self._telling.discard(telling))
 
-    async def _finish(self) -> None:
+    async def _finish(self, reason: str) -> None:  # noqa: ARG002
         for telling in [*self._telling]:
             await maybe_deferred_to_future(telling)
 
