@@ -377,10 +377,7 @@ class Slots:
     def back_off(self, site: Site, key: str, *, is_shared: bool = False) -> None:
         """Keep the back-off of *site*, which has changed and uses download slot *key*."""
         site.is_shared = site.is_shared or is_shared
-        before = [*site.places]
         self._keep(key, site)
-        for slot in dict.fromkeys([*before, *site.places]):
-            self.update(slot)
 
     def place(self, key: str, name: str) -> Slot | None:
         """The download slot *key*, through which a request for the site *name* goes; None if it has no delay."""
@@ -404,6 +401,7 @@ class Slots:
                 self.delayed.pop(slot, None)
                 slot.applied = None
             self.kept(slot)
+            self.update(slot)  # what held it may be gone, and then nothing else looks at it
             is_new = is_new or (slot.key == key and slot.floor > 0 and not was_delayed)
         if not site.floor:
             site.places.clear()

@@ -115,3 +115,14 @@ def test_ours_each_download_slot_of_a_site_keeps_its_delay_and_loses_it_with_the
     assert slots.place("a third", "7.example") in slots.delayed
     assert not require(slots, 7, 0.0)
     assert not any(map(slots.delayed_at, ("7.example", "another", "a third")))
+
+
+def test_download_slots_are_looked_at_again_when_their_site_asks_for_no_pause_any_more() -> None:
+    slots, _ = fill(10_000, is_dropped=False)
+    another = slots.place("another", "7.example")
+    assert another is not None
+    another.at_door.add(slots.sites["7.example"])  # so it waits for no time
+    updated: list[tuple[str, bool]] = []
+    slots.update = lambda slot: updated.append((slot.key, bool(slot.at_door)))
+    require(slots, 7, 0.0)
+    assert sorted(updated) == [("7.example", False), ("another", False)]
