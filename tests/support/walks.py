@@ -48,7 +48,7 @@ class Walk:
 
     def begin(self) -> None:
         self.calls: Counter[tuple[str, str]] = Counter()
-        self.classes: Counter[str] = Counter()
+        self.classes: dict[tuple[str, str], str] = {}  # by the function that has such a ``self``
         self.upward: Counter[str] = Counter()
         sys.setprofile(self._note)
 
@@ -59,7 +59,7 @@ class Walk:
         name = frame.f_code.co_qualname if sys.version_info >= (3, 11) else frame.f_code.co_name
         self.calls[module, name] += 1
         if "self" in frame.f_locals:
-            self.classes[type(frame.f_locals["self"]).__qualname__] += 1
+            self.classes[module, name] = type(frame.f_locals["self"]).__qualname__
         caller = frame.f_back.f_globals.get("__name__", "") if frame.f_back is not None else ""
         if caller.startswith("scrapy_rep.") and caller not in CARRIERS and room(caller) < room(module):
             self.upward[f"{caller} calls {module} {name}"] += 1
@@ -72,7 +72,7 @@ class Walk:
             "calls": round(sum(self.calls.values()) / pages),
             "functions": len(usual),
             "modules": sorted({module for module, _ in usual}),
-            "classes": sorted(name for name, count in self.classes.items() if count >= 0.9 * pages),
+            "classes": sorted({self.classes[key] for key in usual if key in self.classes}),
             "upward": dict(self.upward),
             "names": {
                 f"{module.removeprefix('scrapy_rep.')}.{name}": n / pages for (module, name), n in usual.items()
