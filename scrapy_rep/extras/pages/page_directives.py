@@ -15,7 +15,7 @@ from scrapy.utils.response import get_base_url
 from w3lib.url import canonicalize_url, safe_url_string
 
 from scrapy_rep.crawl.runtime.crawl import Crawl
-from scrapy_rep.extras.pages.reading import NOTHING, PageMiddleware, html_of, is_silent, is_successful
+from scrapy_rep.extras.pages.reading import NOTHING, PageMiddleware, html_of, is_successful
 from scrapy_rep.signals import page_directives
 
 if TYPE_CHECKING:
@@ -58,17 +58,13 @@ class PageDirectivesMiddleware(PageMiddleware):
             raise NotConfigured
         self._reads = settings.page_directives != "ignore"
         self._reads_links = settings.rel_nofollow != "ignore"
+        self._skips_silent = not self._reads_links
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = Crawl.of(crawler).settings
         has_effect = settings.page_directives == "obey" or settings.rel_nofollow != "ignore"
         return cast("Self", ObeyedPageDirectives(crawler)) if has_effect else cls(crawler)
-
-    def process_spider_input(self, response: Response) -> None:
-        """Read what *response* says; most pages say nothing, which one look shows."""
-        if self._reads_links or not is_silent(response):
-            super().process_spider_input(response)
 
     def read_page(self, response: Response, request: Request) -> PageDirectives:
         said = self._said(response, request) if self._reads else NOTHING

@@ -132,6 +132,8 @@ class PageMiddleware:
     only reads has none.
     """
 
+    _skips_silent = False
+
     def __init__(self, crawler: Crawler) -> None:
         """Raises ``NotConfigured`` without `RepExtension`."""
         self.crawler = crawler
@@ -147,7 +149,9 @@ class PageMiddleware:
         return cls(crawler)
 
     def process_spider_input(self, response: Response) -> None:
-        """Read what *response* says."""
+        """Read what *response* says; most pages say nothing, which one look shows."""
+        if self._skips_silent and is_silent(response):
+            return
         request = response.request
         if request is not None and not (self._feeds_sitemaps and is_for_sitemap(request, self.crawler.spider)):
             self.read_page(response, request)
