@@ -19,7 +19,7 @@ from tests.support.crawl import crawl
 from tests.support.run_crawl import Recorder
 from tests.support.site import Site, robots
 
-PAGES = 30
+ORIGINS, PAGES = 10, 30
 RULES = "User-agent: *\nDisallow: /private\n"
 DELAYED = f"{RULES}Crawl-delay: 0.05\n"
 
@@ -44,47 +44,51 @@ def room(module: str) -> int:
 
 
 class Walk:
-    """What ran between `begin` and `end`."""
+    """What ran between `begin` and `end`, page by page."""
 
     def begin(self) -> None:
-        self.calls: Counter[tuple[str, str]] = Counter()
+        self.pages: list[Counter[tuple[str, str]]] = [Counter()]
         self.classes: dict[tuple[str, str], str] = {}  # by the function that has such a ``self``
         self.upward: Counter[str] = Counter()
         sys.setprofile(self._note)
+
+    def next_page(self) -> None:
+        self.pages.append(Counter())
 
     def _note(self, frame: Any, event: str, _: Any) -> None:
         module = frame.f_globals.get("__name__", "")
         if event != "call" or not module.startswith("scrapy_rep."):
             return
         name = frame.f_code.co_qualname if sys.version_info >= (3, 11) else frame.f_code.co_name
-        self.calls[module, name] += 1
+        self.pages[-1][module, name] += 1
         if "self" in frame.f_locals:
             self.classes[module, name] = type(frame.f_locals["self"]).__qualname__
         caller = frame.f_back.f_globals.get("__name__", "") if frame.f_back is not None else ""
         if caller.startswith("scrapy_rep.") and caller not in CARRIERS and room(caller) < room(module):
             self.upward[f"{caller} calls {module} {name}"] += 1
 
-    def end(self, pages: int) -> dict[str, Any]:
-        """The figures for one of so many *pages*: what ran for nine of ten of them counts."""
+    def end(self) -> dict[str, Any]:
+        """The figures for one page. What ran in nine of ten pages counts: the others met what the clock starts."""
         sys.setprofile(None)
-        usual = {key: count for key, count in self.calls.items() if count >= 0.9 * pages}
+        ran, calls = Counter(key for page in self.pages for key in page), Counter[tuple[str, str]]()
+        for page in self.pages:
+            calls.update(page)
+        usual = {key: calls[key] / len(self.pages) for key, pages in ran.items() if pages >= 0.9 * len(self.pages)}
         return {
-            "calls": round(sum(self.calls.values()) / pages),
+            "calls": round(sum(usual.values())),
             "functions": len(usual),
             "modules": sorted({module for module, _ in usual}),
             "classes": sorted({self.classes[key] for key in usual if key in self.classes}),
             "upward": dict(self.upward),
-            "names": {
-                f"{module.removeprefix('scrapy_rep.')}.{name}": n / pages for (module, name), n in usual.items()
-            },
+            "names": {f"{module.removeprefix('scrapy_rep.')}.{name}": n for (module, name), n in usual.items()},
         }
 
 
 class Walks(Recorder):
-    """Requests a page, then one of a new origin, then more of that, one at a time; puts figures into the stats."""
+    """Requests a page, then one of each new origin, then more of the last; notes what ran in the stats."""
 
     name = "walks"
-    second = ""
+    origins = ""
 
     def page(self, response: Any) -> Any:
         super().page(response)
@@ -92,25 +96,29 @@ class Walks(Recorder):
         if pages == 1:
             self.walk = Walk()
             self.walk.begin()
-        elif pages == 2:
-            self.crawler.stats.set_value("walk/new", json.dumps(self.walk.end(1)))
-        elif pages == 4:
+        elif pages == 1 + ORIGINS:
+            self.crawler.stats.set_value("walk/new", json.dumps(self.walk.end()))
+        elif pages == 3 + ORIGINS:
             self.walk.begin()
-        elif pages == 4 + PAGES:
-            self.crawler.stats.set_value("walk/warm", json.dumps(self.walk.end(PAGES)))
+        elif pages == 3 + ORIGINS + PAGES:
+            self.crawler.stats.set_value("walk/warm", json.dumps(self.walk.end()))
             return
-        yield Request(f"{self.second}/{pages}", self.page)
+        else:
+            self.walk.next_page()
+        origins = self.origins.split()
+        yield Request(f"{origins[min(pages, ORIGINS)]}/{pages}", self.page)
 
 
 def walks(rules: str = RULES, **settings: Any) -> dict[str, dict[str, Any]]:
     """The walks of a new origin and of a known one under these *rules*."""
-    with tempfile.TemporaryDirectory() as folder, Site(["127.0.0.1", "127.0.0.2"]) as site:
+    hosts = [f"127.0.0.{number}" for number in range(1, ORIGINS + 2)]
+    with tempfile.TemporaryDirectory() as folder, Site(hosts) as site:
         site.answer("/robots.txt", robots(rules))
         settings = {"REP_STORE_PATH": str(Path(folder, "robots.sqlite")), **settings}
         result = crawl(
             f"{site.origins[0]}/first",
             spider="tests.support.walks:Walks",
-            attributes={"second": site.origins[1]},
+            attributes={"origins": " ".join(site.origins)},
             settings=settings,
             apart=True,
         )
