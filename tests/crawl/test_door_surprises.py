@@ -17,6 +17,8 @@ from .test_door_processes import processes
 
 QUEUES = pytest.mark.parametrize("queue", [SCRAPYS_QUEUES[0], "scrapy_rep.RepPriorityQueue"])
 PLACES: dict[str, Any] = {"EXTENSIONS": {f"{SPIDERS}.CountsPlaces": 5_000}}
+AT_THE_DOOR = {f"{SPIDERS}.ChecksNoDelay": 9_999}
+WHERE = pytest.mark.parametrize("where", [{}, AT_THE_DOOR], ids=["in the download slot", "at the door"])
 
 
 def middleware(name: str, order: int = 900) -> dict[str, Any]:
@@ -95,24 +97,28 @@ def test_a_crawl_whose_door_cannot_begin_sends_nothing_and_ends(loop: str) -> No
     assert any("a fault at the start" in line.traceback for line in result.log)
 
 
-@pytest.mark.parametrize("where", ["in the download slot", "at the door"])
-def test_what_waits_is_judged_by_the_robots_txt_of_the_time_when_it_leaves(where: str) -> None:
+def crawl_and_ask_later(site: Site, files: int, settings: dict[str, Any], path: str = "") -> None:
+    """Request *files* that wait for a delay, and then one more page, when their robots.txt has expired."""
+    crawl(
+        "data:,start",
+        spider=f"{SPIDERS}:AsksLater",
+        attributes={
+            "files": [f"{site.origin}/{number}{path}" for number in range(files)],
+            "later": f"{site.origin}/later{path}",
+        },
+        settings={**MEMORY, "REP_MIN_TTL": 1, **settings},
+        apart=True,
+    )
+
+
+@WHERE
+def test_what_waits_is_judged_by_the_robots_txt_of_the_time_when_it_leaves(where: dict[str, int]) -> None:
     text = [("Content-Type", "text/plain")]
     old = Answer(body=b"User-agent: *\nCrawl-delay: 1\n", headers=[*text, ("Cache-Control", "max-age=1")])
     new = Answer(body=b"User-agent: *\nCrawl-delay: 1\nDisallow: /\n", headers=text)
-    extensions = {f"{SPIDERS}.ChecksNoDelay": 9_999} if where == "at the door" else {}
     with Site() as site:
         site.answer("/robots.txt", sequence(old, new))
-        crawl(
-            "data:,start",
-            spider=f"{SPIDERS}:AsksLater",
-            attributes={
-                "files": [f"{site.origin}/{number}" for number in range(6)],
-                "later": f"{site.origin}/later",
-            },
-            settings={**MEMORY, "REP_MIN_TTL": 1, "EXTENSIONS": extensions},
-            apart=True,
-        )
+        crawl_and_ask_later(site, 6, {"EXTENSIONS": where})
     _, second = (index for index, path in enumerate(site.paths()) if path == "/robots.txt")
     assert second >= 2
     assert site.paths()[second + 1 :] == []
@@ -132,16 +138,7 @@ def test_what_waits_is_judged_by_a_robots_txt_that(path: str, new: str, settings
     texts = ("User-agent: *\nCrawl-delay: 2\n", f"User-agent: *\nCrawl-delay: 2\n{new}\n")
     with Site() as site:
         site.answer("/robots.txt", sequence(*(Answer(body=text.encode(), headers=headers) for text in texts)))
-        crawl(
-            "data:,start",
-            spider=f"{SPIDERS}:AsksLater",
-            attributes={
-                "files": [f"{site.origin}/{number}{path}" for number in range(4)],
-                "later": f"{site.origin}/later{path}",
-            },
-            settings={**MEMORY, "REP_MIN_TTL": 1, "EXTENSIONS": {f"{SPIDERS}.ChecksNoDelay": 9_999}, **settings},
-            apart=True,
-        )
+        crawl_and_ask_later(site, 4, {"EXTENSIONS": AT_THE_DOOR, **settings}, path)
     paths = [each for each in site.paths() if not each.startswith("/.well-known/")]
     assert set(paths[paths.index("/robots.txt", 1) :]) == {"/robots.txt"}
 
@@ -169,7 +166,7 @@ def test_what_waited_for_a_robots_txt_that_waited_itself_is_kept_in_the_job(queu
     assert sorted(site.paths()) == ["/0", "/1", "/2", "/busy", "/robots.txt"]
 
 
-def test_ctrl_c_ends_what_waits_in_download_slots_that_became_one() -> None:
+def test_ctrl_c_ends_what_waits_in_download_slots_of_one_site() -> None:
     with Site(["127.0.0.1", "127.0.92.1"]) as site:
         one, two = site.origins
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 20\n"))
@@ -185,16 +182,15 @@ def test_ctrl_c_ends_what_waits_in_download_slots_that_became_one() -> None:
     assert result.stats["places"] == 16
 
 
-@pytest.mark.parametrize("where", ["in the download slot", "at the door"])
-def test_downloads_that_are_given_up_take_no_place_for_good(where: str) -> None:
-    extensions = {f"{SPIDERS}.ChecksNoDelay": 9_999} if where == "at the door" else {}
+@WHERE
+def test_downloads_that_are_given_up_take_no_place_for_good(where: dict[str, int]) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1\n"))
         result = crawl(
             "data:,start",
             spider=f"{SPIDERS}:GivesUp",
             attributes={"files": [f"{site.origin}/{number}" for number in range(10)]},
-            settings={**MEMORY, "EXTENSIONS": {**PLACES["EXTENSIONS"], **extensions}},
+            settings={**MEMORY, "EXTENSIONS": {**PLACES["EXTENSIONS"], **where}},
             apart=True,
         )
     assert result.stats["given_up"] >= 5

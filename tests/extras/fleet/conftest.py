@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -102,6 +102,13 @@ class Worker:
 
     def restart_delay(self, memory: float = 60.0) -> None:
         at_once(self.limiter.restart_delay(KEY, memory))
+
+
+def calls_of(limiter: RateLimiter) -> Iterator[Coroutine[Any, Any, Any]]:
+    """Each call that a worker makes to *limiter*."""
+    yield limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False)
+    yield limiter.close(KEY, 1, 0.0)
+    yield limiter.restart_delay(KEY, 60.0)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from scrapy_rep.extras.fleet.limiters import RedisRateLimiter
 from scrapy_rep.extras.fleet.redis_connection import RedisAwayError
 from tests.support.direct_connection import DirectConnection, at_once
 
-from .conftest import DELAY, KEY, Permit, Worker
+from .conftest import DELAY, KEY, Permit, Worker, calls_of
 
 
 class NoConnection(DirectConnection):
@@ -22,11 +22,7 @@ class NoConnection(DirectConnection):
 
 def test_when_redis_is_away_so_is_the_limiter(redis_client: Redis) -> None:
     limiter = RedisRateLimiter(NoConnection(redis_client), "a")  # type: ignore[arg-type]
-    for call in (
-        limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False),
-        limiter.close(KEY, 1, 0.0),
-        limiter.restart_delay(KEY, 60.0),
-    ):
+    for call in calls_of(limiter):
         with pytest.raises(RateLimiterAwayError, match="Redis at home does not answer"):
             at_once(call)
 

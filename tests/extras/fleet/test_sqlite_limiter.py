@@ -23,7 +23,7 @@ from scrapy_rep.extras.fleet.limiters import SqliteRateLimiter
 from tests.support.crawl import PROCESSES
 from tests.support.direct_connection import at_once
 
-from .conftest import DELAY, KEY, Worker
+from .conftest import DELAY, Worker, calls_of
 
 
 async def start_pages(path: Path, name: str, delay: float, pages: int, told: Connection) -> None:
@@ -121,12 +121,7 @@ def test_when_the_file_is_locked_the_limiter_is_away(
     sqlite_workers: list[Worker], locked: sqlite3.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     a, *_ = sqlite_workers
-    limiter = a.limiter
-    for call in (
-        limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False),
-        limiter.close(KEY, 1, 0.0),
-        limiter.restart_delay(KEY, 60.0),
-    ):
+    for call in calls_of(a.limiter):
         with pytest.raises(RateLimiterAwayError, match="cannot be used"):
             at_once(call)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
