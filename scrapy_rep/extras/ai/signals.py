@@ -5,7 +5,7 @@ Files are robots.txt, tdmrep.json, ai.txt and licenses. What a page says is read
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.robotstxt import RobotParser
 
-    from scrapy_rep.crawl.policy.policy import Decision
+    from scrapy_rep.crawl.policy.policy import Decision, Mode
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.crawl.runtime.crawl import Crawl
     from scrapy_rep.directives.vocabulary import Purpose
@@ -119,11 +119,8 @@ class AiSignals:
         judge = self._crawl.find(Judge)
         if judge is None or not self._refuses(request) or not decision.is_asked or not decision.verdict.allowed:
             return decision
-        statements = self._signals(robots, self._agent(robots, request)).statements(url)
-        refusal = first_refusal(statements, self._purposes)
-        if refusal is None:
-            return decision
-        return judge.decide_by(RESERVED, url, decision.mode)._replace(line=refusal.line)
+        signals = self._signals(robots, self._agent(robots, request))
+        return as_reserved(decision, url, signals, self._purposes, judge.decide_by)
 
     def _refuses(self, request: Request) -> bool:
         """Whether *request* is not made if robots.txt reserves its URL.
@@ -138,7 +135,8 @@ class AiSignals:
 
     def _stamp(self, stamp: dict[str, Any], request: Request, robots: Robots, decision: Decision) -> None:
         """Add what the site says about *request*, if it may be crawled: about other URLs a site says nothing."""
-        if not decision.is_asked or not _may_be_crawled(decision.verdict):
+        verdict = decision.verdict
+        if not decision.is_asked or not (verdict.allowed or verdict.reason in _NO_RULE):
             return
         agent, url = self._agent(robots, request), self._crawl.targets.of(request)
         signals = self._signals(robots, agent)
@@ -150,19 +148,22 @@ class AiSignals:
         return f"<AiSignals {', '.join(self._purposes)}>"
 
 
-def _may_be_crawled(verdict: Verdict) -> bool:
-    return verdict.allowed or verdict.reason in _NO_RULE
-
-
 def signals_of(robots: Robots, token: str) -> RobotsSignals:
     """What *robots* says to *token* about the use of pages by AI."""
     is_read = robots.access is Access.SUCCESSFUL
     return RobotsSignals.of(robots.robotstxt, token) if is_read else NO_SIGNALS
 
 
-def refusal_in(robots: Robots, token: str, url: str, purposes: Sequence[Purpose]) -> Statement | None:
-    """The statement by which *robots* reserves *url* from one of *purposes*, or None."""
-    return first_refusal(signals_of(robots, token).statements(url), purposes)
+def as_reserved(
+    decision: Decision,
+    url: str,
+    signals: RobotsSignals,
+    purposes: Sequence[Purpose],
+    decide_by: Callable[[Verdict, str, Mode], Decision],
+) -> Decision:
+    """*decision*, or what *decide_by* makes of it where *signals* reserve *url* from one of *purposes*."""
+    refusal = first_refusal(signals.statements(url), purposes)
+    return decision if refusal is None else decide_by(RESERVED, url, decision.mode)._replace(line=refusal.line)
 
 
 def said_by_files(files: Mapping[str, KeptFile], token: str, url: str, licenses: Iterable[str]) -> list[Statement]:

@@ -15,7 +15,7 @@ from scrapy_rep.crawl.policy.policy import ASKS, Decision, Mode, Outcome, Policy
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.directives.vocabulary import Permission, first_refusal, reserved_from
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
-from scrapy_rep.extras.ai.signals import RESERVED, refusal_in
+from scrapy_rep.extras.ai.signals import RESERVED, as_reserved, signals_of
 from scrapy_rep.protocol import Reason, Verdict
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
@@ -144,17 +144,18 @@ class CrawlPolicy:
         Raises ``ValueError`` for a URL that has no robots.txt.
         """
         mode = self._policy.mode(url)
-        return decide(verdict if mode in ASKS else None, url, mode, self._policy, clock.time())
+        return self._decide(verdict if mode in ASKS else None, url, mode)
 
     def decide_by(self, robots: Robots, tokens: Sequence[str], url: str, *, is_sitemap: bool = False) -> Decision:
         """As `decide`, by what *robots* says to the crawler with these *tokens*; signals to AI count, too."""
         decision = self.decide(url, robots.verdict(tokens, url))
         if is_sitemap or not self._refuses_pages or not decision.is_asked or not decision.verdict.allowed:
             return decision
-        refusal = refusal_in(robots, robots.addressed(tokens), url, self.purposes)
-        if refusal is None:
-            return decision
-        return decide(RESERVED, url, decision.mode, self._policy, clock.time())._replace(line=refusal.line)
+        signals = signals_of(robots, robots.addressed(tokens))
+        return as_reserved(decision, url, signals, self.purposes, self._decide)
+
+    def _decide(self, verdict: Verdict | None, url: str, mode: Mode) -> Decision:
+        return decide(verdict, url, mode, self._policy, clock.time())
 
     def apply(self, url: str, verdict: Verdict) -> Applied:
         """What applies to *url*, about which robots.txt says *verdict*."""
@@ -197,7 +198,7 @@ class CrawlPolicy:
     def _on_reserved(self, url: str) -> Decision:
         """What becomes of a page that is reserved from a purpose: its request, or its items."""
         try:
-            return decide(RESERVED, url, self._policy.mode(url), self._policy, clock.time())
+            return self._decide(RESERVED, url, self._policy.mode(url))
         except ValueError:  # a path alone
             return Decision.forbidden(self._policy.default, Reason.AI_SIGNAL)
 
