@@ -52,9 +52,8 @@ from tests.support.markdown import (
     run_robots,
     section,
 )
+from tests.support.rooms import ROOMS
 from tests.support.site import Answer, Site, robots, sequence
-
-from .test_layers import ROOMS
 
 CODE = "".join(path.read_text("utf-8") for path in sorted((ROOT / "scrapy_rep").rglob("*.py")))
 SETTINGS = [f"REP_{name.upper()}" for name in RepSettings.__slots__]
@@ -404,7 +403,6 @@ def test_the_page_of_profiles_says_what_is_known_of_each_crawler_and_where_from(
     }
 
 
-CRAWLER_OF = {crawler.token: crawler for crawler in CRAWLERS}
 _FOR_ALL = {False: ", or else that for `*`", True: "; not that for `*`"}
 
 

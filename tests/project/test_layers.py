@@ -15,20 +15,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2] / "scrapy_rep"
-ROOMS = [
-    "protocol", "directives", "decoders", "clock", "exceptions", "signals", "settings", "crawl", "crawl.runtime",
-    "crawl.robots", "crawl.policy", "crawl.pacing", "crawl.sitemaps", "crawl.gate", "extras",
-    "tools.files", "tools.processes", "tools.crawlers", "tools.profiles", "tools.lint", "census", "tools",
-    "contracts", "testing", "addon",
-]  # fmt: skip
-"""From the lowest to the highest; whatever lies in a room has its rank, a part of a room its own if it has one."""
+from tests.support.rooms import rank
 
+ROOT = Path(__file__).parents[2] / "scrapy_rep"
 LAZY = {"scrapy_rep"}
 """Loads public names of all rooms on first use."""
-
-TO_RENAME: set[str] = set()
-"""Names that several classes still have; take one out once it names one class, and add none."""
 
 PUBLIC = {"Source"}
 """A public name of three rooms: of directives, of robots.txt files, of facts about crawlers."""
@@ -75,15 +66,10 @@ def ours(name: str) -> set[str]:
     return {module for module in imports(name) if module.startswith("scrapy_rep")}
 
 
-def room(name: str) -> str:
-    parts = name.split(".")[1:3]
-    return ".".join(parts) if ".".join(parts) in ROOMS else parts[0]
-
-
 @pytest.mark.parametrize("name", [name for name in MODULES if name != "scrapy_rep"])
 def test_ours_a_module_imports_its_own_room_and_lower_ones(name: str) -> None:
     assert "scrapy_rep" not in ours(name), "nobody imports the package root"
-    upward = {module for module in ours(name) if ROOMS.index(room(module)) > ROOMS.index(room(name))}
+    upward = {module for module in ours(name) if rank(module) > rank(name)}
     assert not upward, f"an arrow from {name} to {upward} points up"
 
 
@@ -93,7 +79,7 @@ def classes(name: str) -> Iterator[ast.ClassDef]:
 
 def test_ours_no_two_classes_have_the_same_name() -> None:
     number = Counter(node.name for name in MODULES for node in classes(name))
-    assert {name for name in number if number[name] > 1} == TO_RENAME | PUBLIC
+    assert {name for name in number if number[name] > 1} == PUBLIC
 
 
 def methods(node: ast.ClassDef) -> set[str]:
@@ -112,7 +98,7 @@ def is_abstract(node: ast.ClassDef) -> bool:
 
 def climbs(lower: str, interface: ast.ClassDef, higher: str, node: ast.ClassDef) -> bool:
     """Whether what is called by *interface* of the module *lower* is done by a class of a higher room."""
-    if ROOMS.index(room(higher)) <= ROOMS.index(room(lower)):
+    if rank(higher) <= rank(lower):
         return False
     wanted = {method for method in methods(interface) if not method.startswith("_")}
     is_heir = interface.name in {ast.unparse(base).partition("[")[0] for base in node.bases}

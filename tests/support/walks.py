@@ -16,6 +16,7 @@ from typing import Any
 from scrapy import Request
 
 from tests.support.crawl import crawl
+from tests.support.rooms import rank
 from tests.support.run_crawl import Recorder
 from tests.support.site import Site, robots
 
@@ -23,24 +24,11 @@ ORIGINS, PAGES = 10, 30
 RULES = "User-agent: *\nDisallow: /private\n"
 DELAYED = f"{RULES}Crawl-delay: 0.05\n"
 
-ROOMS = (
-    "protocol", "directives", "decoders", "clock", "exceptions", "signals", "settings", "crawl.runtime",
-    "crawl.robots", "crawl.policy", "crawl.pacing", "crawl.sitemaps", "crawl.gate", "extras",
-)  # fmt: skip
-"""The rooms that a crawl passes, from the lowest to the highest."""
-
 CARRIERS = {
     f"scrapy_rep.crawl.{name}"
     for name in ("runtime.events", "runtime.event_loop", "runtime.crawl", "robots.stores.sqlite_connection")
 }
 """What calls upward by its nature: events, timers, `Crawl.part`, which builds, and a thread for a file."""
-
-
-def room(module: str) -> int:
-    """The rank of the room of *module*, which belongs to this package."""
-    parts = module.split(".")[1:3]
-    name = ".".join(parts) if ".".join(parts) in ROOMS else parts[0]
-    return ROOMS.index(name)
 
 
 class Walk:
@@ -64,7 +52,7 @@ class Walk:
         if "self" in frame.f_locals:
             self.classes[module, name] = type(frame.f_locals["self"]).__qualname__
         caller = frame.f_back.f_globals.get("__name__", "") if frame.f_back is not None else ""
-        if caller.startswith("scrapy_rep.") and caller not in CARRIERS and room(caller) < room(module):
+        if caller.startswith("scrapy_rep.") and caller not in CARRIERS and rank(caller) < rank(module):
             self.upward[f"{caller} calls {module} {name}"] += 1
 
     def end(self) -> dict[str, Any]:
