@@ -112,7 +112,7 @@ def _by_settings(settings: BaseSettings, urls: Sequence[str]) -> list[Judgment]:
             raise AssertionError(f"the crawl did not end within {_PATIENCE:g} s{_end(error.stderr)}") from None
         if not answers.exists():
             raise AssertionError(f"the crawl failed with exit code {process.returncode}{_end(process.stderr)}")
-        return [Judgment(**answer) for answer in json.loads(answers.read_text("utf-8"))]
+        return [Judgment(*answer) for answer in json.loads(answers.read_text("utf-8"))]
 
 
 def _job(settings: BaseSettings, urls: Sequence[str]) -> bytes:
@@ -132,14 +132,14 @@ def _end(log: bytes | None) -> str:
 # The process of that crawl: ``python -m scrapy_rep.testing.assertions ANSWERS``.
 
 
-def judge(settings: BaseSettings, urls: Sequence[str]) -> list[dict[str, Any]]:
-    """The judgments of a crawl on *urls*, as the fields of a `Judgment`. Raises what `run_in_crawl` does."""
-    found: list[dict[str, Any]] = []
+def judge(settings: BaseSettings, urls: Sequence[str]) -> list[Judgment]:
+    """The judgments of a crawl on *urls*. Raises what `run_in_crawl` does."""
+    found: list[Judgment] = []
 
     async def work(crawler: Crawler) -> None:
-        judge = SettingsJudge(crawler)
+        asked = SettingsJudge(crawler)
         for url in urls:
-            found.append((await judge.judge(url))._asdict())  # noqa: PERF401  # each awaits
+            found.append(await asked.judge(url))  # noqa: PERF401  # each awaits
 
     chosen = settings.copy()
     chosen.setdict({"LOG_LEVEL": "WARNING", **_NO_WAITING}, priority="cmdline")

@@ -14,7 +14,6 @@ from scrapy.settings import Settings
 from scrapy_rep.testing import RobotsSite, assert_allowed, assert_disallowed, assertions
 from scrapy_rep.testing.assertions import judge
 from scrapy_rep.tools.commands import crawl_runner
-from scrapy_rep.tools.commands.crawl_policy import Judgment
 from tests.support.command_here import ProcessHere
 from tests.support.exceptions import exception
 from tests.support.in_process import ADDON as QUIET_ADDON
@@ -28,7 +27,7 @@ RULES = "User-agent: ExampleBot\nDisallow: /private\nAllow: /private/open\n"
 @pytest.fixture
 def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     """The crawl for settings runs in the process of the tests, instead of one of its own."""
-    monkeypatch.setattr(assertions, "_by_settings", lambda *job: [Judgment(**answer) for answer in judge(*job)])
+    monkeypatch.setattr(assertions, "_by_settings", judge)
     monkeypatch.setattr(crawl_runner, "_process", ProcessHere)
 
 

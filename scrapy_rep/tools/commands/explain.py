@@ -312,9 +312,7 @@ def _as_line(url: str, verdict: Verdict, applied: Applied | None, out: IO[str]) 
     return f"{_painted(verdict, out, 10)}  {reason:<11}  {shown(url)}{rule}{applied.as_note() if applied else ''}"
 
 
-def _as_text(
-    url: str, rules: CrawlerRules, policy: CrawlPolicy | None, out: IO[str], said: UrlStatements = NOTHING
-) -> str:
+def _as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy | None, out: IO[str], said: UrlStatements) -> str:
     """Return the whole explanation, on several lines; *policy* is that of a crawl, if one applies."""
     explanation = rules.explain(url)
     applied = policy.apply(url, explanation.verdict) if policy else None
@@ -418,7 +416,7 @@ def _matches(explanation: Explanation, out: IO[str]) -> list[str]:
 
 
 def _explanation_facts(
-    url: str, rules: CrawlerRules, policy: CrawlPolicy | None, said: UrlStatements = NOTHING, *, full: bool
+    url: str, rules: CrawlerRules, policy: CrawlPolicy | None, said: UrlStatements, *, full: bool
 ) -> dict[str, Any]:
     """Return the explanation as data for JSON; the verdict alone, with what else applies, when not *full*."""
     explanation = rules.explain(url) if full else Explanation(rules.verdict(url), ())

@@ -226,8 +226,8 @@ def _said_with_page(
 
 def _read(response: Response, names: Sequence[str], site: UrlStatements, settings: RepSettings) -> UrlStatements:
     """What *response* says to the crawler called *names*, added to what the *site* says."""
-    from scrapy_rep.extras.ai.ai_signals import signals_of  # noqa: PLC0415
-    from scrapy_rep.extras.pages import reading  # noqa: PLC0415  # loads Scrapy's middlewares
+    from scrapy_rep.extras.ai.ai_signals import signals_of  # noqa: PLC0415  # loads Scrapy's middlewares
+    from scrapy_rep.extras.pages import reading  # noqa: PLC0415
 
     directives = reading.said_by(response, names, settings)
     statements, licenses = signals_of(response, directives, site.statements, settings.ai_sources)

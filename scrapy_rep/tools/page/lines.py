@@ -131,11 +131,9 @@ class LineChart:
 
     def _spaced(self, apart: float, taken: set[int]) -> set[int]:
         found, ends = set(taken), {0, len(self.dates) - 1}
-        rooms = [
-            apart * (1.5 if rank in ends else 1.0) for rank in range(len(self.dates))
-        ]  # ends: beside their point
         for rank, place in enumerate(self.places):
-            if all(abs(place - self.places[other]) >= rooms[other] for other in found):
+            # A label at an end is beside its point, not across: it needs more room.
+            if all(abs(place - self.places[other]) >= apart * (1.5 if other in ends else 1.0) for other in found):
                 found.add(rank)
         return found
 

@@ -165,9 +165,8 @@ class Comparison:
                 sums.add(*pair, step)
             if change:
                 yield change
-        for all_, same, known in zip(
-            self.all, self.same, self.known, strict=True
-        ):  # each counts in the wider ones
+        # Each counts in the wider ones.
+        for all_, same, known in zip(self.all, self.same, self.known, strict=True):
             same.update(known)
             all_.update(same)
 

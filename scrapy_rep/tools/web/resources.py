@@ -58,9 +58,8 @@ class _Asker:
         self._size = size
         self._network = fetcher.network()
         self._until = current_time() + limits.fetch_time
-        self._of_page: tuple[Origin, FetchedFile] | None = (
-            None  # kept, since the page loads from its own host, too
-        )
+        # Kept, since the page loads from its own host, too.
+        self._of_page: tuple[Origin, FetchedFile] | None = None
         self._is_found = False
 
     def _seconds(self) -> float:

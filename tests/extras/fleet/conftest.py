@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -12,8 +12,9 @@ import pytest
 from redis import Redis
 
 from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection
-from scrapy_rep.extras.fleet.limiter import RateLimiter
+from scrapy_rep.extras.fleet.limiter import RateLimiter, RateLimiterAwayError
 from scrapy_rep.extras.fleet.limiters import RedisRateLimiter, SqliteRateLimiter
+from scrapy_rep.extras.fleet.redis_connection import RedisAwayError
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.simulation import Simulation
 
@@ -28,6 +29,11 @@ class Journey:
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
         self.up = self.down = 0.0
+
+
+class NoConnection(DirectConnection):
+    async def run(self, *_: object) -> None:
+        raise RedisAwayError("Redis at home does not answer")
 
 
 class SimulatedRedis(DirectConnection):
@@ -104,11 +110,15 @@ class Worker:
         at_once(self.limiter.restart_delay(KEY, memory))
 
 
-def calls_of(limiter: RateLimiter) -> Iterator[Coroutine[Any, Any, Any]]:
-    """Each call that a worker makes to *limiter*."""
-    yield limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False)
-    yield limiter.close(KEY, 1, 0.0)
-    yield limiter.restart_delay(KEY, 60.0)
+def assert_is_away(limiter: RateLimiter, why: str) -> None:
+    """Each call that a worker makes to *limiter* fails, and says *why*."""
+    for call in (
+        limiter.acquire(KEY, DELAY, since=None, missed=-1, more=False),
+        limiter.close(KEY, 1, 0.0),
+        limiter.restart_delay(KEY, 60.0),
+    ):
+        with pytest.raises(RateLimiterAwayError, match=why):
+            at_once(call)
 
 
 @pytest.fixture

@@ -7,24 +7,15 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from scrapy_rep.extras.fleet.limiter import RateLimiterAwayError
 from scrapy_rep.extras.fleet.limiters import RedisRateLimiter
-from scrapy_rep.extras.fleet.redis_connection import RedisAwayError
 from tests.support.direct_connection import DirectConnection, at_once
 
-from .conftest import DELAY, KEY, Permit, Worker, calls_of
-
-
-class NoConnection(DirectConnection):
-    async def run(self, *_: object) -> None:
-        raise RedisAwayError("Redis at home does not answer")
+from .conftest import DELAY, KEY, NoConnection, Permit, Worker, assert_is_away
 
 
 def test_when_redis_is_away_so_is_the_limiter(redis_client: Redis) -> None:
     limiter = RedisRateLimiter(NoConnection(redis_client), "a")  # type: ignore[arg-type]
-    for call in calls_of(limiter):
-        with pytest.raises(RateLimiterAwayError, match="Redis at home does not answer"):
-            at_once(call)
+    assert_is_away(limiter, "Redis at home does not answer")
 
 
 def test_when_redis_has_lost_its_data_all_wait_a_delay(redis_workers: list[Worker], redis_client: Redis) -> None:

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from scrapy_rep.crawl.robots.stores import NullStore
-from scrapy_rep.extras.fleet.redis_connection import RedisAwayError, RedisConnection
+from scrapy_rep.extras.fleet.redis_connection import RedisConnection
 from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
@@ -19,6 +19,8 @@ from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.in_process import crawler_at_rest
 from tests.support.redis_server import RedisServer
 from tests.support.simulation import Simulation
+
+from .conftest import NoConnection
 
 DAY = 86_400
 NOW = time()
@@ -161,11 +163,6 @@ class LocalStore(NullStore):
 
     async def release_lease(self, origin: Origin) -> None:
         self.calls.append("release")
-
-
-class NoConnection(DirectConnection):
-    async def run(self, *arguments: Any) -> Any:
-        raise RedisAwayError
 
 
 def test_while_redis_is_away_the_local_store_answers(redis_client: Redis) -> None:

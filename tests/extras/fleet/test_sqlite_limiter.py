@@ -18,12 +18,11 @@ import pytest
 
 from scrapy_rep.crawl.robots.stores import sqlite_connection
 from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection, StoreAwayError
-from scrapy_rep.extras.fleet.limiter import RateLimiterAwayError
 from scrapy_rep.extras.fleet.limiters import SqliteRateLimiter
 from tests.support.crawl import PROCESSES
 from tests.support.direct_connection import at_once
 
-from .conftest import DELAY, Worker, calls_of
+from .conftest import DELAY, Worker, assert_is_away
 
 
 async def start_pages(path: Path, name: str, delay: float, pages: int, told: Connection) -> None:
@@ -121,9 +120,7 @@ def test_when_the_file_is_locked_the_limiter_is_away(
     sqlite_workers: list[Worker], locked: sqlite3.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:
     a, *_ = sqlite_workers
-    for call in calls_of(a.limiter):
-        with pytest.raises(RateLimiterAwayError, match="cannot be used"):
-            at_once(call)
+    assert_is_away(a.limiter, "cannot be used")
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
