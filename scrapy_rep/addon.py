@@ -16,7 +16,7 @@ from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.pacing.priority_queue import RepPriorityQueue
 from scrapy_rep.crawl.robots.parser import RepRobotParser
 from scrapy_rep.crawl.sitemaps.spider import SitemapFeed
-from scrapy_rep.settings import asks_for_backoff, asks_robots
+from scrapy_rep.settings import ABORT_REQUEST, asks_for_backoff, asks_robots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,11 +39,6 @@ _NEXT_TO_ENGINE: Final = 10
 
 _AFTER_HTTP_ERROR: Final = 600
 """Between Scrapy's middleware for error pages, which drops them, and the one that sets the Referer."""
-
-_NOT_RECORDED: Final = [429, 503]
-"""Statuses by which a site asks to slow down: it would ask for the same again whenever they are replayed."""
-
-_ABORT_REQUEST: Final = "PLAYWRIGHT_ABORT_REQUEST"
 
 
 class Addon:
@@ -76,8 +71,10 @@ class Addon:
         if has_queue or asks_robots(settings) or asks_for_backoff(settings):
             settings.set("SCHEDULER_PRIORITY_QUEUE", RepPriorityQueue, priority="addon")
         if asks_for_backoff(settings):  # else a retried page gets the recorded answer again, until it is lost
-            settings.set("HTTPCACHE_IGNORE_HTTP_CODES", _NOT_RECORDED, priority="addon")
-        if settings.get(_ABORT_REQUEST):
+            from scrapy_rep.extras.backoff.site_backoff import SLOW_DOWN  # noqa: PLC0415  # if it is used
+
+            settings.set("HTTPCACHE_IGNORE_HTTP_CODES", sorted(SLOW_DOWN), priority="addon")
+        if settings.get(ABORT_REQUEST):
             self._bind_browser_gate(settings)
         if _is_disabled(settings, RepMiddleware):
             logger.warning(
@@ -92,9 +89,9 @@ class Addon:
         """Put the gate of this crawl in the place of `abort_forbidden`, which has to look for its crawl."""
         from scrapy_rep.extras.services.browser import BrowserGate, abort_forbidden  # noqa: PLC0415  # if it is used
 
-        name = settings.get(_ABORT_REQUEST)
+        name = settings.get(ABORT_REQUEST)
         if self._crawler is not None and (name is abort_forbidden or name == "scrapy_rep.abort_forbidden"):
-            settings.set(_ABORT_REQUEST, BrowserGate(self._crawler), settings.getpriority(_ABORT_REQUEST) or 0)
+            settings.set(ABORT_REQUEST, BrowserGate(self._crawler), settings.getpriority(ABORT_REQUEST) or 0)
 
 
 def _extras(settings: BaseSettings) -> Iterator[tuple[str, int]]:

@@ -328,6 +328,10 @@ def asks_robots(settings: BaseSettings) -> bool:
     return settings.getbool("ROBOTSTXT_OBEY") or bool(settings.get("REP_MODES")) or asks_for_delays(settings)
 
 
+ABORT_REQUEST: Final = "PLAYWRIGHT_ABORT_REQUEST"
+"""The setting of scrapy-playwright."""
+
+
 def extras_of(settings: BaseSettings, parsed: RepSettings) -> Iterator[str]:
     """The import paths of the extras that *settings* ask for, which are *parsed*, in the order of their events.
 
@@ -338,7 +342,7 @@ def extras_of(settings: BaseSettings, parsed: RepSettings) -> Iterator[str]:
         "backoff.outcomes.Backoffs": parsed.backoff,
         "ai.signals.AiSignals": parsed.purposes,
         "audit.audit.Audit": parsed.audit or parsed.audit_required,
-        "services.browser.gate_of": settings.get("PLAYWRIGHT_ABORT_REQUEST"),
+        "services.browser.gate_of": settings.get(ABORT_REQUEST),
     }
     return (f"scrapy_rep.extras.{name}" for name, is_asked in asks.items() if is_asked)
 

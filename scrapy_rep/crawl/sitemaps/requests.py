@@ -27,6 +27,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from w3lib.url import safe_url_string
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.robots.fetch import MAX_HEADER
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.stores.sqlite import NoFileStore
 from scrapy_rep.crawl.runtime.scrapy_internals import is_for_sitemap
@@ -92,7 +93,6 @@ NOTE: Final = "rep_sitemap_note"
 
 _LIFE: Final = 400 * 86_400.0  # seconds that a note is kept: a run a year is still one after the last
 _MOST_UNDATED: Final = 1_000
-_LONGEST_VALIDATOR: Final = 1_024
 
 _MOST_OCTETS: Final = 2 * MOST_OCTETS  # of a sitemap that are received: more than those that are read
 
@@ -239,7 +239,7 @@ class SitemapRuns:
 
 def _field(response: Response, name: str) -> str:
     value = (response.headers.get(name) or b"").decode("latin-1")
-    return value if len(value) <= _LONGEST_VALIDATOR else ""
+    return value if len(value) <= MAX_HEADER else ""
 
 
 def _read(text: str | None) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from scrapy_rep.crawl.runtime.event_loop import in_reactor_thread
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.extras.topics import ExtraTopic
 from scrapy_rep.protocol import SCHEMES, Origin
+from scrapy_rep.settings import ABORT_REQUEST
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-
-ABORT_REQUEST: Final = "PLAYWRIGHT_ABORT_REQUEST"
-"""The setting of scrapy-playwright."""
 
 _MAX_DEAD_ENDS: Final = 1_000
 
