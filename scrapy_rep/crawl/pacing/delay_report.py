@@ -248,7 +248,7 @@ class LeftRequests:
 
     def _hosts(self) -> Iterator[Slot]:
         """The download slots with such requests. With another queue, those that let requests wait."""
-        slots = {*self._slots.by_key.values()} if self._slots.has_queue else self._slots.delayed
+        slots = self._slots.by_key.values() if self._slots.has_queue else self._slots.delayed
         return (slot for slot in slots if slot.size or not self._slots.has_queue)
 
     def _why(self, slot: Slot) -> tuple[str, str]:

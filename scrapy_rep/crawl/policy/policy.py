@@ -362,14 +362,6 @@ class Judge:
         while expired:
             self._events.expired.send(expired.pop(0))
 
-    def forbids(self, request: Request) -> bool:
-        """Whether the robots.txt in memory forbids *request*; False if there is none. Never raises."""
-        try:
-            robots = self.registry.current(self._targets.of(request))
-            return robots is not None and self.decide(robots, request).is_forbidden
-        except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
-            return False
-
     def __repr__(self) -> str:
         return f"<Judge {self.policy!r} {self.registry!r}>"
 

@@ -191,7 +191,7 @@ class Fetcher:
             if sent is not None and is_of_proxy(sent, error):
                 is_of_site, is_final = False, download.names_proxy or is_of_environment(sent)
             result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)
-            return result if is_of_site else result._replace(is_of_site=False)
+            return result._replace(is_of_site=is_of_site)
 
     def _request(self, url: str, task: _Task, validators: dict[str, str], until: float) -> Request:
         timeout = round(min(self._settings.timeout, until - clock.monotonic()), 2)

@@ -49,7 +49,7 @@ class Robots:
     not_before: float = field(init=False, repr=False)
     _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
     stamps: dict[Any, dict[str, Any]] = field(init=False, repr=False, default_factory=dict)
-    """What `policy.stamp` has written by this robots.txt, to be copied."""
+    """What `policy.meta` has written by this robots.txt, to be copied."""
 
     def __post_init__(self) -> None:
         # As in every spelling of Crawl-delay that the parser reads. `in` would first take the word for a number.

@@ -43,7 +43,6 @@ class Crawl:
         self.log = OriginLog(crawler)
         self.has_gate = self.keeps_delays = False
         self._parts: dict[Any, Any] = {}
-        self._has_extras = False
 
     @classmethod
     def of(cls, crawler: Crawler) -> Crawl:
@@ -68,10 +67,8 @@ class Crawl:
 
         Whoever keeps something of a crawl calls this first. A crawl that only uses the rule engine does not.
         """
-        if not self._has_extras:
-            self._has_extras = True
-            for path in extras_of(self.crawler.settings, self.settings):
-                self.part(load_object(path))
+        for path in extras_of(self.crawler.settings, self.settings):
+            self.part(load_object(path))
 
     def add(self, part: object) -> None:
         """Let `find` find *part*, the one of its class in this crawl."""

@@ -111,7 +111,7 @@ class Events:
     closing: Event = _event()
     """``send()``, repeatedly: the crawl has begun to close while files are fetched."""
 
-    # A decision, sent by `policy` and `gate`.
+    # A decision, sent by `policy`, `gate` and extras.
     needed: Event = _event()
     """``send_async(robots, request)``: *request* is about to be decided by *robots*."""
     deciding: Event = _event()
@@ -136,11 +136,11 @@ class Events:
     reserved: Event = _event()
     """``send(request, response, values, is_reserved)``: what was said about the use of a page is read."""
 
-    # A start, sent by `pacing`.
+    # A start, sent by `pacing` and extras.
     met: Event = _event()
     """``send(site_name)``: a request for the site is queued, or about to start."""
     delayed: Event = _event()
-    """``send()``: another site, or one fewer, asks for a pause."""
+    """``send()``: somebody wants to hear of `met`, so `CrawlDelay` has to look at requests."""
     granting: Event = _event()
     """``ask_async(site)``: a request waits for its turn on a shared site. The answer is what grants its start,
     None if the crawl closes first."""
