@@ -78,7 +78,7 @@ class AiSignals:
 
     async def _load_files(self, robots: Robots, request: Request) -> None:
         """Let *request*, which is about to be decided, know all files that the purposes of the crawl need."""
-        said = self._said.setdefault(robots.parser, Said())
+        said = self._of(robots)
         if clock.time() < said.until and said.valid_until == robots.until:
             return
         licenses = self._signals(robots, self._agent(robots, request)).licenses
@@ -97,7 +97,7 @@ class AiSignals:
 
     def _signals(self, robots: Robots, token: str) -> RobotsSignals:
         """What the file says to *token* about the use of pages by AI, kept for the next question."""
-        said = self._said.setdefault(robots.parser, Said())
+        said = self._of(robots)
         found = said.signals.get(token)
         if found is None:
             if len(said.signals) >= _MAX_TOKENS:
@@ -105,6 +105,12 @@ class AiSignals:
             found = said.signals[token] = signals_of(robots, token)
             self._resize(robots, said)
         return found
+
+    def _of(self, robots: Robots) -> Said:
+        said = self._said.get(robots.parser)
+        if said is None:
+            said = self._said[robots.parser] = Said()
+        return said
 
     def _resize(self, robots: Robots, said: Said) -> None:
         registry = self._crawl.find(Registry)
@@ -140,7 +146,7 @@ class AiSignals:
             return
         agent, url = self._agent(robots, request), self._crawl.targets.of(request)
         signals = self._signals(robots, agent)
-        files = self._said.setdefault(robots.parser, Said()).files
+        files = self._of(robots).files
         said = [*signals.statements(url), *said_by_files(files, agent, url, signals.licenses)]
         stamp["ai"] = as_values(said, signals.licenses)
 

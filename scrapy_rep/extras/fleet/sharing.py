@@ -22,8 +22,10 @@ from scrapy_rep.crawl.robots.stores.sqlite import SqliteStore
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import Timer, start
 from scrapy_rep.extras.fleet.limiter import MOST_HOLDS, Hold, RateLimiterAwayError
+from scrapy_rep.extras.fleet.limiters import RedisRateLimiter, SqliteRateLimiter
 from scrapy_rep.extras.fleet.permit_queue import LEAD
 from scrapy_rep.extras.fleet.permits import Permits
+from scrapy_rep.extras.fleet.redis_connection import RedisConnection
 from scrapy_rep.extras.topics import ExtraTopic
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     from scrapy_rep.crawl.robots.stores import Store
     from scrapy_rep.extras.fleet.limiter import RateLimiter
-    from scrapy_rep.extras.fleet.redis_connection import RedisConnection
 
 _LOOK: Final = 0.2  # seconds between two looks at what other processes were asked
 
@@ -43,8 +44,6 @@ class Sharing:
         self._crawl, self._events = crawl, crawl.events
         self._connection: RedisConnection | None = None
         if crawl.settings.redis_url:
-            from scrapy_rep.extras.fleet.redis_connection import RedisConnection  # noqa: PLC0415  # if it is used
-
             self._connection = RedisConnection(crawl.crawler)
             crawl.events.opening_store.subscribe(self._in_redis)
             crawl.events.closed.subscribe(self._connection.close)
@@ -57,7 +56,7 @@ class Sharing:
 
     def _in_redis(self, store: Store) -> Store:
         """A store in Redis; *store* is what it falls back to."""
-        from scrapy_rep.extras.fleet.redis_store import RedisStore  # noqa: PLC0415
+        from scrapy_rep.extras.fleet.redis_store import RedisStore  # noqa: PLC0415  # if it is used
 
         assert self._connection is not None  # noqa: S101
         return RedisStore(self._connection, store, self._crawl.settings.stale_max)
@@ -68,14 +67,10 @@ class Sharing:
         if registry is None:
             return None
         if self._connection is not None:
-            from scrapy_rep.extras.fleet.limiters import RedisRateLimiter  # noqa: PLC0415
-
             return RedisRateLimiter(self._connection, worker)
         connection = registry.store.connection if isinstance(registry.store, SqliteStore) else None
         if connection is None:
             return None
-        from scrapy_rep.extras.fleet.limiters import SqliteRateLimiter  # noqa: PLC0415
-
         return SqliteRateLimiter(connection, worker)
 
     def _opened(self) -> None:
