@@ -28,8 +28,8 @@ _XML_ROOT: Final = re.compile(rb"<(?:Error|rss|feed|urlset|sitemapindex)[\s>]")
 _JSON: Final = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
 _JSON_ENDS: Final = (b"}", b"]")
 _COMMENT: Final = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*#")
-# A body may have half a million lines: only those that begin like a record are looked at.
-_LIKE_RECORD: Final = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*(?P<line>(?:%s)[^\r\n]*)" % KEYS, re.IGNORECASE)
+# A body may have half a million lines: only those that begin like a record are looked at, and no blank as a key.
+_LIKE_RECORD: Final = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*(?=\S)(?P<line>(?:%s)[^\r\n]*)" % KEYS, re.IGNORECASE)
 
 
 class BodyKind(StringEnum):
