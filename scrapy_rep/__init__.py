@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         TargetUrlError,
         UnreachableError,
     )
+    from .extras.fleet.host_queue import RedisHostDupeFilter, RedisHostQueue
     from .extras.pages.item_stamp import ItemStamp
     from .extras.pages.link_filter import LinkFilter
     from .extras.services.browser import abort_forbidden
@@ -45,10 +46,11 @@ __version__ = "1.0.0rc1"
 __all__ = [
     "Addon", "AuditRequiredError", "CrawlDelay", "CrawlDelayContract", "Entry", "Explanation", "FetchError",
     "Finding", "ForbiddenByRobots", "InvalidSettingError", "ItemStamp", "LinkFilter", "RateLimiterMiddleware",
-    "RecoverableFifoDiskQueue", "RecoverableLifoDiskQueue", "RedisRequiredError", "RepExtension", "RepMiddleware",
-    "RepPriorityQueue", "RepRobotParser", "RepSettings", "RepSitemapSpider", "Robots", "RobotsAllowsContract",
-    "RobotsDisallowsContract", "Severity", "SitemapFeed", "SitemapsContract", "Stamp", "Store", "TargetUrlError",
-    "UnreachableError", "abort_forbidden", "explain", "link_filtered", "lint", "sitemaps_found", "stamp",
+    "RecoverableFifoDiskQueue", "RecoverableLifoDiskQueue", "RedisHostDupeFilter", "RedisHostQueue",
+    "RedisRequiredError", "RepExtension", "RepMiddleware", "RepPriorityQueue", "RepRobotParser", "RepSettings",
+    "RepSitemapSpider", "Robots", "RobotsAllowsContract", "RobotsDisallowsContract", "Severity", "SitemapFeed",
+    "SitemapsContract", "Stamp", "Store", "TargetUrlError", "UnreachableError", "abort_forbidden", "explain",
+    "link_filtered", "lint", "sitemaps_found", "stamp",
 ]  # fmt: skip
 
 _HOMES = {
@@ -68,6 +70,7 @@ _HOMES = {
         "crawl.sitemaps.spider": "RepSitemapSpider SitemapFeed",
         "exceptions": "AuditRequiredError FetchError ForbiddenByRobots InvalidSettingError RedisRequiredError"
         " TargetUrlError UnreachableError",
+        "extras.fleet.host_queue": "RedisHostDupeFilter RedisHostQueue",
         "extras.pages.item_stamp": "ItemStamp",
         "extras.pages.link_filter": "LinkFilter",
         "extras.services.browser": "abort_forbidden",

@@ -331,7 +331,7 @@ def test_the_python_in_a_page_is_python(page: str) -> None:
             ast.parse(block)
 
 
-@pytest.mark.parametrize(("page", "file"), [("docs/howto/fleet.md", "queue.py"), ("docs/store.md", "store.py")])
+@pytest.mark.parametrize(("page", "file"), [("docs/store.md", "store.py")])
 def test_the_code_that_is_shown_is_that_of_the_example(page: str, file: str) -> None:
     code = (ROOT / "example_project" / "example" / file).read_text("utf-8")
     assert code in blocks(PAGES[page], "python")

@@ -31,7 +31,7 @@ SCRAPYS: Final = {"from_crawler", "process_request", "get_processed_request", "g
 
 COMPONENTS: Final = {
     "Addon", "CrawlDelay", "CrawlDelayContract", "ItemStamp", "LinkFilter", "RateLimiterMiddleware",
-    "RecoverableFifoDiskQueue", "RecoverableLifoDiskQueue",
+    "RecoverableFifoDiskQueue", "RecoverableLifoDiskQueue", "RedisHostDupeFilter", "RedisHostQueue",
     "RepMiddleware", "RepPriorityQueue", "RobotsAllowsContract", "RobotsDisallowsContract", "SitemapFeed",
     "SitemapsContract",
 }  # fmt: skip

@@ -10,8 +10,8 @@ class FleetSpider(scrapy.Spider):
     custom_settings = {
         "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
         "SCHEDULER_PERSIST": True,  # the first worker to finish leaves the others their queue
-        "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
-        "SCHEDULER_QUEUE_CLASS": "example.queue.PoliteQueue",
+        "DUPEFILTER_CLASS": "scrapy_rep.RedisHostDupeFilter",
+        "SCHEDULER_QUEUE_CLASS": "scrapy_rep.RedisHostQueue",
     }
 
     async def start(self):

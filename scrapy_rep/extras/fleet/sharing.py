@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -47,6 +48,8 @@ class Sharing:
             self._connection = RedisConnection(crawl.crawler)
             crawl.events.opening_store.subscribe(self._in_redis)
             crawl.events.closed.subscribe(self._connection.close)
+        # Makes the limiter if the queue of scrapy-redis is ours, which sets this when the scheduler opens.
+        self.limiter_of: Callable[[RedisConnection, str], RateLimiter] | None = None
         self._timer = Timer()
         # What this crawl is telling other processes: it ends when that has been said.
         self._telling: set[Deferred[None]] = set()
@@ -67,6 +70,8 @@ class Sharing:
         if registry is None:
             return None
         if self._connection is not None:
+            if self.limiter_of is not None:
+                return self.limiter_of(self._connection, worker)
             return RedisRateLimiter(self._connection, worker)
         connection = registry.store.connection if isinstance(registry.store, SqliteStore) else None
         if connection is None:
