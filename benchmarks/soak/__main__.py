@@ -27,6 +27,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--concurrency", type=int, default=32, help="of each process (default: %(default)s)")
     parser.add_argument("--processes", type=int, default=1, help="that crawl together (default: %(default)s)")
     parser.add_argument("--redis", action="store_true", help="share a Redis, not a SQLite file")
+    parser.add_argument("--queue", action="store_true", help="share a RedisHostQueue, by scrapy-redis")
     parser.add_argument("--events", nargs="*", choices=EVENTS, default=[], help="what happens, in this order")
     parser.add_argument("--disobey", action="store_true", help="at one site per process; the judge must find it")
     parser.add_argument("--off", action="store_true", help="crawl a second time, with robots.txt off")
@@ -38,9 +39,11 @@ def options() -> argparse.ArgumentParser:
 def crawl(chosen: argparse.Namespace, folder: Path, *, obeys: bool) -> Verdict:
     if chosen.judge and not has_crawl(folder):
         raise SystemExit(f"{folder} has no crawl to judge: leave --judge away")
-    world = World(chosen.seed, chosen.sites, chosen.leaves, chosen.faults, processes=chosen.processes)
+    world = World(
+        chosen.seed, chosen.sites, chosen.leaves, chosen.faults, processes=chosen.processes, one_queue=chosen.queue
+    )
     events = chosen.events if obeys else [name for name in chosen.events if name in OF_SCRAPY]
-    redis = chosen.redis or "redis" in events
+    redis = chosen.redis or chosen.queue or "redis" in events
     plan = Plan(events, obeys, redis, disobeys=chosen.disobey, concurrency=chosen.concurrency)
     run = Run(folder, world, plan)
     state = run.state if chosen.judge else run.crawl()

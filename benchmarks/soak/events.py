@@ -116,7 +116,7 @@ def full(crawl: Disturbed) -> Iterator[float]:
 
 
 def redis_killed(crawl: Disturbed) -> Iterator[float]:
-    """Redis is killed, and started again with nothing in it."""
+    """Redis is killed, and started again: with nothing in it, or with the queue that it keeps on disk."""
     if crawl.redis is None:
         return
     crawl.redis.kill()

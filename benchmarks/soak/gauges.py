@@ -34,15 +34,15 @@ class Reading(NamedTuple):
         return f"{self.time:.2f} {self.memory} {self.files} {self.cpu:.3f} {self.waited:.3f} {self.seen}"
 
 
-def reading(pid: int, jobdir: Path) -> Reading | None:
-    """None when the process has ended, or has no filter of duplicates yet."""
+def reading(pid: int, jobdir: Path | None) -> Reading | None:
+    """None when the process has ended, or has no filter of duplicates yet; without *jobdir* that is in Redis."""
     folder = Path("/proc", str(pid))
     try:
         resident = int((folder / "statm").read_text("ascii").split()[1]) * _PAGE
         fields = (folder / "stat").read_text("ascii").rpartition(")")[2].split()
         _, waited, _ = (folder / "schedstat").read_text("ascii").split()
         files = len(os.listdir(folder / "fd"))
-        seen = (jobdir / "requests.seen").stat().st_size
+        seen = (jobdir / "requests.seen").stat().st_size if jobdir is not None else 0
     except (OSError, IndexError):
         return None
     if not resident:  # it has ended, but nobody has waited for it

@@ -186,7 +186,8 @@ class Run:
         self._gauges = enter((self.folder / "gauges.log").open("a", encoding="ascii"))
         self._progressed_at = time.monotonic()
         if self._plan.redis:
-            self.redis = enter(RedisServer())
+            kept = ("--appendonly", "yes", "--appendfsync", "always") if self.state.world.one_queue else ()
+            self.redis = enter(RedisServer(*kept))  # a queue that Redis loses is lost
         if "disk" in self._plan.events:
             try:
                 self.disk = enter(SmallDisk(self.folder / "store", DISK))

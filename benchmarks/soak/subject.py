@@ -56,8 +56,8 @@ class Job:
         return next(host for host in hosts if self.world.site(host).kind == "plain") if self.disobeys else ""
 
     @property
-    def jobdir(self) -> Path:
-        return Path(self.folder, f"job-{self.process}")
+    def jobdir(self) -> Path | None:
+        return None if self.world.one_queue else Path(self.folder, f"job-{self.process}")
 
     @property
     def log(self) -> Path:
@@ -75,7 +75,7 @@ class Job:
     def settings(self) -> dict[str, Any]:
         return BASE | {
             "CONCURRENT_REQUESTS": self.concurrency,
-            "JOBDIR": str(self.jobdir),
+            "JOBDIR": str(self.jobdir or ""),
             "LOG_FILE": str(self.log),
             **(self.of_scrapy_rep if self.obeys else {"ROBOTSTXT_OBEY": False}),
         }
@@ -83,7 +83,8 @@ class Job:
     @property
     def of_scrapy_rep(self) -> dict[str, Any]:
         shared = {"REP_STORE_PATH": f"{self.store}/robots.sqlite", "REP_REDIS_URL": self.redis}
-        return OBEYING | shared | {"REP_WORKERS": self.world.processes if self.redis else 1}
+        queue = IN_ONE_QUEUE | {"REDIS_URL": self.redis} if self.world.one_queue else {}
+        return OBEYING | shared | queue | {"REP_WORKERS": self.world.processes if self.redis else 1}
 
 
 BASE: Final[dict[str, Any]] = {
@@ -112,6 +113,13 @@ OBEYING: Final[dict[str, Any]] = {
     "REP_MIN_TTL": 1.0,
     "REP_MEMORY_ENTRIES": 2_000,  # a long crawl soon has met more: what grows then grows for ever
     "REP_FOLLOW_SITEMAPS": True,
+}
+
+IN_ONE_QUEUE: Final[dict[str, Any]] = {
+    "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+    "SCHEDULER_QUEUE_CLASS": "scrapy_rep.RedisHostQueue",
+    "DUPEFILTER_CLASS": "scrapy_rep.RedisHostDupeFilter",
+    "SCHEDULER_PERSIST": True,
 }
 
 

@@ -214,7 +214,8 @@ def read_urls(folder: Path, crawls: int) -> float:
     files = [folder / f"stats-{number}.json" for number in range(crawls)]
     if not all(file.exists() for file in files):
         return nan
-    return float(sum(json.loads(file.read_text("utf-8")).get("scheduler/dequeued", 0) for file in files))
+    stats, names = [json.loads(file.read_text("utf-8")) for file in files], ("dequeued", "dequeued/redis")
+    return float(sum(each.get(f"scheduler/{name}", 0) for each in stats for name in names))
 
 
 def tracebacks(file: Path) -> Iterator[str]:

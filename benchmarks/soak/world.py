@@ -146,7 +146,8 @@ _FIXED: Final = {"/": FRONT, "/sitemap.xml": SITEMAP_XML}
 class World:
     """*sites* with so many *leaves* each; the share *faults* of the sites and of the leaves fails somehow.
 
-    The rules of changing sites change every *period* seconds. So many *processes* crawl it together.
+    The rules of changing sites change every *period* seconds. So many *processes* crawl it together, and may have
+    *one_queue*: then any of them may request any page.
     """
 
     seed: int
@@ -156,6 +157,7 @@ class World:
     port: int = 0
     period: float = 20.0
     processes: int = 1
+    one_queue: bool = False
 
     def hosts(self) -> Iterator[str]:
         return map(host_of, range(self.sites))
@@ -218,6 +220,8 @@ class Site:
 
     def is_due(self, page: Page, process: int) -> bool:
         """Whether crawling *process* requests *page*: it has sites of its own, and of shared ones some leaves."""
+        if self.world.one_queue:
+            return True
         number, processes = number_of(self.host), self.world.processes
         if number % SHARED:
             return number % processes == process
@@ -277,10 +281,11 @@ class Site:
 
     def requests(self, page: Page) -> int:
         """How often crawlers that retry once request *page* at most."""
+        processes = 1 if self.world.one_queue else self.world.processes
         if page.part in (LIST, SITEMAP) and number_of(self.host) % SHARED == 0:
-            return self.world.processes
+            return processes
         if page.part == SITEMAP and self._is_moved_to():  # by a process that follows the sitemaps of all it meets
-            return self.world.processes
+            return processes
         if self.kind == "limited" and page.part == LEAF:
             return 2
         kind = self.leaf(page.number) if page.part == LEAF else SOUND

@@ -47,6 +47,14 @@ def test_it_met_the_whole_world_and_most_of_its_faults(verdict: Verdict) -> None
     assert verdict.totals["pages expected"] > 200
 
 
+def test_crawls_with_one_queue_in_redis_lose_nothing_and_request_nothing_twice(tmp_path: Path) -> None:
+    world = replace(WORLD, one_queue=True)
+    verdict = judged(tmp_path, Run(tmp_path, world, Plan(["sigint", "kill"], redis=True, concurrency=16)).crawl())
+    assert verdict.state.finished
+    found = verdict.findings.counts
+    assert not {"disallowed", "before robots.txt", "lost", "requested twice", "traceback"} & {*found}, found
+
+
 def test_the_judge_of_a_crawl_without_robots_txt_would_find_leaks(verdict: Verdict, folder: Path) -> None:
     """The log of the same crawl, judged by other rules, as if it had not obeyed."""
     other = verdict.state.world

@@ -50,7 +50,7 @@ class RedisServer:
         self._folder.cleanup()
 
     def start(self) -> None:
-        """Start it, without any data, and wait until it answers."""
+        """Start it and wait until it answers; it has no data, unless its options keep them on disk."""
         self._process = subprocess.Popen(
             [*self._command, "--port", str(self.port), "--dir", self._folder.name],
             stdout=subprocess.DEVNULL,
