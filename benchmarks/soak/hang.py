@@ -13,7 +13,8 @@ def lines(crawler: Any) -> Iterator[str]:
     engine = crawler.engine
     if engine is not None and engine._slot is not None:
         scheduler = engine._slot.scheduler
-        for queue in (scheduler.mqs, scheduler.dqs):
+        for name in ("mqs", "dqs", "queue"):  # the last one is that of scrapy-redis
+            queue = getattr(scheduler, name, None)
             yield f"{queue!r} {getattr(queue, '_tracker', '')!r}"
         yield from (f"active: {request} {request.meta}" for request in engine.downloader.active)
         slots = engine.downloader.slots.items()
