@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
 from scrapy import Spider, signals
@@ -48,8 +47,9 @@ class Sharing:
             self._connection = RedisConnection(crawl.crawler)
             crawl.events.opening_store.subscribe(self._in_redis)
             crawl.events.closed.subscribe(self._connection.close)
-        # Makes the limiter if the queue of scrapy-redis is ours, which sets this when the scheduler opens.
-        self.limiter_of: Callable[[RedisConnection, str], RateLimiter] | None = None
+        # The `RedisHostQueue` of this crawl, if it has one: that sets both when the scheduler opens.
+        self.host_queue: Any = None
+        self.look_every = _LOOK
         self._timer = Timer()
         # What this crawl is telling other processes: it ends when that has been said.
         self._telling: set[Deferred[None]] = set()
@@ -70,8 +70,8 @@ class Sharing:
         if registry is None:
             return None
         if self._connection is not None:
-            if self.limiter_of is not None:
-                return self.limiter_of(self._connection, worker)
+            if self.host_queue is not None:
+                return cast("RateLimiter", self.host_queue.limiter(self._connection, worker))
             return RedisRateLimiter(self._connection, worker)
         connection = registry.store.connection if isinstance(registry.store, SqliteStore) else None
         if connection is None:
@@ -124,7 +124,7 @@ class Sharing:
         for hold in await self.holds():
             self._events.told.send(*hold)
         if not self._crawl.engine.is_closing:
-            self._timer.call_after(_LOOK, self._look)
+            self._timer.call_after(self.look_every, self._look)
 
     def _look(self) -> None:
         start(self._learn())
