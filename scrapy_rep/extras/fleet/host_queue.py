@@ -38,6 +38,7 @@ from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.pacing.prefetch import MAX_DOWNLOADS
 from scrapy_rep.crawl.pacing.slots import Slots, with_margin
+from scrapy_rep.crawl.policy.meta import choose_slot
 from scrapy_rep.crawl.policy.policy import Judge
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import Timer, in_thread, sleep, start
@@ -162,14 +163,15 @@ return {{taken, from - now}}
 """
 
 
-def _permit(asked_at: float, starts_in: int, time: int, delay: int) -> Permit:
+def start_right(asked_at: float, starts_in: int, time: int, delay: int) -> Permit:
     """The right to start at *time* by the clock of Redis: *starts_in* after its answer, which has come now.
 
     The process may have stood still since: that is too late then, never too early. How late a start is counts from
     ``ask_at``, the earliest time that can be meant.
     """
-    earliest = asked_at + starts_in / 1e6
-    return Permit(clock.monotonic() + starts_in / 1e6, earliest, time, earliest + min(_VALID, delay / 4e6))
+    now, earliest = clock.monotonic(), asked_at + starts_in / 1e6
+    valid = min(_VALID, delay / 4e6) if delay else _VALID  # none where a back-off has just ended
+    return Permit(now + starts_in / 1e6, earliest, time, earliest + valid + min(now - asked_at, valid))
 
 
 @dataclass(eq=False, slots=True)
@@ -201,7 +203,7 @@ class SiteTurns(RedisRateLimiter):
         question = [*self._queue.facts(key), unused, ahead]
         asked_at = clock.monotonic()
         time, wait = await self._run(lambda *_: self._queue.site_script([self._queue.key], question))
-        permit = _permit(asked_at, wait, time, microseconds(delay))
+        permit = start_right(asked_at, wait, time, microseconds(delay))
         return permit if time else Permit(inf, permit.ask_at - ahead / 1e6, 0, 0.0)
 
     async def restart_delay(self, key: str, memory: float) -> None:  # noqa: ARG002
@@ -341,7 +343,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         if returned and self._lease:
             self._stats.inc_value("rep/host_queue/returned_count", returned)
         for name, starts_in, delay, time, stored in out:
-            permit = _permit(asked_at, starts_in, time, delay)
+            permit = start_right(asked_at, starts_in, time, delay)
             claim = _Claim(stored[:_DIGITS].decode(), name.decode(), stored[_DIGITS:], permit if delay else None)
             heappush(self._ahead, (permit.starts_at - LEAD / 1e6, claim.number, claim))
         for name, stored in probes:
@@ -398,6 +400,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         """Load the robots.txt of *site* for the best of its requests, which stays in the queue."""
         try:
             request = self._decode_request(stored)
+            choose_slot(request, self._crawl.download_slots, self._crawl.targets)
             judge, delays = self._crawl.find(Judge), self._crawl.crawler.get_extension(CrawlDelay)
             if judge is not None and judge.state_to_ask(request) is not None:
                 await judge.wait_for(request)

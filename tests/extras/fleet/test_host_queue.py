@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from scrapy import Request
 
+from scrapy_rep.extras.fleet.host_queue import start_right
 from tests.crawl.fleet import LEAST, MEMORY, SLOW, gaps, results, starts_of, wait_until
 from tests.support.crawl import Crawl, crawl, crawl_until, on_each_loop
 from tests.support.redis_server import RedisServer
+from tests.support.simulation import Simulation
 from tests.support.site import Answer, Site, robots
 
 QUEUE = "recorder:requests:hosts:"
@@ -279,3 +281,15 @@ def test_a_site_that_answers_429_for_ever_holds_up_no_other(server: RedisServer)
             first, last = site.log[0].time, max(one.time for one in site.log if one.origin in others)
             running.result()
     assert last - first < 2
+
+
+def test_a_start_may_be_used_where_a_back_off_has_just_ended(clock: Simulation) -> None:
+    permit = start_right(clock.monotonic(), starts_in=0, time=1, delay=0)
+    assert permit.expires_at > clock.monotonic()
+
+
+def test_a_start_may_be_used_although_redis_took_long(clock: Simulation) -> None:
+    asked_at = clock.monotonic()
+    clock.advance(0.3)
+    permit = start_right(asked_at, starts_in=0, time=1, delay=1_010_000)
+    assert clock.monotonic() < permit.expires_at < asked_at + 0.6
