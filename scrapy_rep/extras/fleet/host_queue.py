@@ -237,10 +237,10 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         # What this worker has claimed and not handed out: a heap by the time to do so.
         self._ahead: list[tuple[float, str, _Claim]] = []
         self._claims: dict[Request, _Claim] = {}  # what it has handed out and Scrapy has not handled
-        # What the next poll tells: requests handled, and given back. Pushes that failed come before it.
+        # What the next poll tells: requests handled, and given back. What failed comes before it.
         self._done: list[str] = []
         self._back: list[str] = []
-        self._unsent: list[tuple[list[str], list[Any]]] = []
+        self._unsent: list[tuple[Any, list[str], list[Any]]] = []
         self._pushed: Request | None = None  # by the filter of duplicates
         self._probes: set[str] = set()  # sites whose robots.txt this worker loads
         self._count = 0  # requests queued and claimed by all workers, at the last poll
@@ -272,11 +272,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         """Store *request*; return False if *seen*, a set in Redis and a fingerprint, shows that it was before."""
         site = self._crawl.targets.site(request)
         keys, values = [self.key, *seen[:1]], [site, -request.priority, self._encode_request(request), *seen[1:]]
-        try:
-            is_new = bool(self._push(keys, values))
-        except RedisError:  # what its parent page yielded would be lost
-            self._unsent.append((keys, values))
-            is_new = True
+        is_new: bool = self._send(self._push, keys, values) != 0
         if is_new:
             self._pushed = request if seen else None
             self._count += 1
@@ -328,8 +324,9 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         ask = [self._worker, self._lease, want, self._places_of_site, quota, full, self._done, self._back]
         try:
             while self._unsent:
-                self._push(*self._unsent[0])
-                self._unsent.pop(0)
+                script, keys, values = self._unsent[0]
+                script(keys, values)
+                del self._unsent[0]
             asked_at = clock.monotonic()
             next_in, self._count, returned, out, probes = self._poll_script([self.key], [json.dumps(ask)])
         except RedisError as error:
@@ -390,7 +387,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
     def _check_start(self, site: Site, permit: Permit) -> None:
         """Move the next start on if the one that has just been was so late that the next would be too close."""
         late = clock.monotonic() - permit.ask_at
-        if permit.number > 0 and late > (with_margin(site.floor) - site.floor) / 2:
+        if permit.number > 0 and late > 0.75 * (with_margin(site.floor) - site.floor):
             self._stats.inc_value("rep/host_queue/late_count")
             self.learn(site.name)
 
@@ -422,8 +419,15 @@ class RedisHostQueue(Base):  # type: ignore[misc]
 
     def learn(self, name: str, unused: int = 0) -> None:
         """Tell all workers what this one knows of the site *name*, and of a start there that it has not used."""
-        with suppress(RedisError):  # the next poll says that it is away
-            self.site_script([self.key], [*self.facts(name), unused, -1])
+        self._send(self.site_script, [self.key], [*self.facts(name), unused, -1])
+
+    def _send(self, script: Any, keys: list[str], values: list[Any]) -> Any:
+        """Run *script*; None while Redis is away: the next poll runs it, or what a page yielded would be lost."""
+        try:
+            return script(keys, values)
+        except RedisError:
+            self._unsent.append((script, keys, values))
+            return None
 
     # Redis, time, and the end.
 
