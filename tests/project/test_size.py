@@ -28,7 +28,7 @@ ROOMS = {  # files, how many there may be, and how many lines in them but for th
     "crawl/sitemaps": ("crawl/sitemaps/**/*.py", 4, 731),  # goal: 650 lines
     "extras": ("extras/**/*.py", 30, 4_400),
     "testing": ("testing/**/*.py", 6, 769),
-    "tools": ("tools/**/*.py census/**/*.py", 102, 19_230),  # goal: 88 files, 16,000 lines
+    "tools": ("tools/**/*.py census/**/*.py", 103, 19_412),  # goal: 88 files, 16,000 lines
     "scrapy_rep": ("**/*.py", 217, 40_123),  # goal: 204 files, 34,600 lines
 }
 
