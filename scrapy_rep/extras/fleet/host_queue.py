@@ -9,9 +9,9 @@ A site is in one of three states. If nobody knows its delay, it is in ``new``, a
 fetch its robots.txt. If its delay is known, it is in ``sites``, until it is due and has no requests. Else it is in
 neither.
 
-A request is queued, or claimed by a worker. A worker renews its lease while it lives. It deletes a claim when
-Scrapy has handled the request, after what the callback yielded has been queued. Claims of a worker whose lease
-ran out go back. So ``kill -9`` loses nothing, and what the worker had in hand may be fetched twice.
+A request is queued, or claimed by a worker. Each poll renews the lease of its worker and deletes the claims of
+requests that Scrapy has handled, after what their callbacks yielded has been queued. Claims of a worker whose
+lease ran out go back. So ``kill -9`` loses nothing, and what the worker had in hand may be fetched twice.
 
 Keys begin with the key of scrapy-redis's queue and ``:hosts:``. They are ``format``, the version of all this;
 ``queue:SITE``, by priority and number; ``delay:SITE``, in microseconds, for an hour; ``sites`` and ``new``;
@@ -21,36 +21,33 @@ of the last request; ``asleep``, if a worker waits for a push; and ``unreadable`
 
 from __future__ import annotations
 
-import asyncio
+import json
 import logging
 import os
-from collections import Counter, deque
-from collections.abc import Callable
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from heapq import heappop, heappush
-from itertools import count
 from math import inf
-from threading import Event as Flag
-from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from scrapy import signals
 from scrapy.utils.asyncio import call_later
-from scrapy.utils.reactor import is_reactor_installed
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
+from scrapy_rep.crawl.pacing.prefetch import MAX_DOWNLOADS
 from scrapy_rep.crawl.pacing.slots import Slots, with_margin
 from scrapy_rep.crawl.policy.policy import Judge
 from scrapy_rep.crawl.runtime.crawl import Crawl
-from scrapy_rep.crawl.runtime.event_loop import Timer, start
+from scrapy_rep.crawl.runtime.event_loop import Timer, in_thread, sleep, start
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.extras.fleet.limiter import Hold, Permit
+from scrapy_rep.extras.fleet.limiter import Permit
 from scrapy_rep.extras.fleet.limiters import RedisRateLimiter
 from scrapy_rep.extras.fleet.permit_queue import LEAD, microseconds
 from scrapy_rep.extras.fleet.sharing import Sharing
+from scrapy_rep.extras.topics import ExtraTopic
 
 try:
     from redis import RedisError
@@ -67,242 +64,150 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FORMAT: Final = "1"
-"""The version of what is kept in Redis: raise it when keys, values or scripts change their meaning."""
+FORMAT: Final = "1"  # of what is kept in Redis: raise it when keys, values or scripts change their meaning
 
 _AHEAD: Final = 250_000  # microseconds before its start at which a request is handed out, or half the delay
 _DIGITS: Final = 15  # of the number in front of a stored request
-_DELAY_LIFE: Final = 3_600_000  # milliseconds for which the delay of a site is believed
-_BATCH: Final = 64  # requests that one call takes at most
-_PROBES: Final = 16  # robots.txt files that are loaded at once, not counting slow ones
-_SLOW: Final = 0.5  # seconds after which one is slow
-_MOST_PROBES: Final = 512
+_LIFE, _LIFE_OF_BACKOFF = 3_600_000, 60_000  # milliseconds for which the delay of a site is believed
+_BATCH: Final = 64  # requests that one poll takes at most
+_PROBES: Final = 16  # sites of which one poll takes the robots.txt to load at most
 _VALID: Final = 0.25  # seconds after its time for which a start may be used, or a quarter of the delay
-
-# Seconds between two calls: when nothing can be done; while Redis is away; when starts come close; after a push.
-_IDLE, _AWAY, _SPACING, _AFTER_PUSH = 5.0, 0.5, 0.1, 0.02
-_ACK: Final = 0.2  # seconds after which Redis hears that a request has been handled
 _LOOK: Final = 2.0  # seconds between two looks at the holds of others: these are in the set of sites already
 
+# Seconds between two polls: when nothing can be done; while Redis is away; when starts come close; after a push;
+# until Redis hears that a request has been handled.
+_IDLE, _AWAY, _SPACING, _AFTER_PUSH, _ACK = 5.0, 0.5, 0.1, 0.02, 0.2
+
 _BEGIN: Final = """
-local p, t = KEYS[1] .. ':hosts:', redis.call('TIME')
+local call, p, t = redis.call, KEYS[1] .. ':hosts:', redis.call('TIME')
 local now, sites, new = t[1] * 1000000 + t[2], p .. 'sites', p .. 'new'
-local function wake() if redis.call('DEL', p .. 'asleep') == 1 then redis.call('PUBLISH', p .. 'wake', '') end end
-local function show(site, at)  -- a site has requests
-    local set = redis.call('EXISTS', p .. 'delay:' .. site) == 1 and sites or new
-    if redis.call('ZADD', set, 'NX', at, site) == 1 then wake() end
+local function wake() if call('DEL', p .. 'asleep') == 1 then call('PUBLISH', p .. 'wake', '') end end
+local function show(site)  -- it has requests
+    local set = call('EXISTS', p .. 'delay:' .. site) == 1 and sites or new
+    if call('ZADD', set, 'NX', now, site) == 1 then wake() end
 end
 """
 # KEYS[2]: fingerprints that were seen, if any. ARGV: site, minus priority, request, fingerprint.
 _PUSH: Final = f"""{_BEGIN}
-if KEYS[2] and redis.call('SADD', KEYS[2], ARGV[4]) == 0 then return 0 end
-local number = string.format('%0{_DIGITS}.0f', redis.call('INCR', p .. 'number'))
-redis.call('ZADD', p .. 'queue:' .. ARGV[1], ARGV[2], number .. ARGV[3])
-redis.call('INCR', p .. 'count')
-show(ARGV[1], now)
+if KEYS[2] and call('SADD', KEYS[2], ARGV[4]) == 0 then return 0 end
+local number = string.format('%0{_DIGITS}.0f', call('INCR', p .. 'number'))
+call('ZADD', p .. 'queue:' .. ARGV[1], ARGV[2], number .. ARGV[3])
+call('INCR', p .. 'count')
+show(ARGV[1])
 return 1
 """
-# ARGV: worker, lease, requests wanted, requests for each site, sites wanted to load robots.txt for; then three
-# lists, each with its length in front: requests handled, sites that can take none here, starts not used (site,
-# time, delay). Redis allows the first command even without memory, and then the others, so none is half done.
+# ARGV: what `RedisHostQueue._poll` asks. Redis allows the first command even without memory, and then the others,
+# so none is half done.
 _POLL: Final = f"""{_BEGIN}
-local i = 5
-local function list()
-    local found = {{}}
-    for j = 1, ARGV[i + 1] do found[j] = ARGV[i + 1 + j] end
-    i = i + 1 + #found
-    return found
+local worker, lease, want, most, quota, full, handled, back = unpack(cjson.decode(ARGV[1]))
+local claims, is_full, out, probes, next_in, returned = p .. 'claims:' .. worker, {{}}, {{}}, {{}}, -1, 0
+local function give_back(claims, id)
+    local claim = call('HGET', claims, id)
+    local site, priority, request = string.match(claim or '', '^(%Z+)%z(%Z+)%z(.*)$')
+    if not site then return end
+    call('HDEL', claims, id)
+    call('ZADD', p .. 'queue:' .. site, priority, request)
+    show(site)
 end
-local worker, lease, want, most, quota = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local handled, full, unused, claims = list(), list(), list(), p .. 'claims:' .. worker
-local done = redis.call('HDEL', claims, '', unpack(handled))
-if done > 0 and redis.call('DECRBY', p .. 'count', done) <= 0 then redis.call('PUBLISH', p .. 'wake', '') end
-redis.call('ZADD', p .. 'workers', now + lease, worker)
-for j = 1, #unused, 3 do  -- unless somebody has started one since
-    local at = tonumber(redis.call('ZSCORE', sites, unused[j]) or 0)
-    if at == unused[j + 1] + unused[j + 2] then redis.call('ZADD', sites, unused[j + 1], unused[j]) end
+local done = call('HDEL', claims, '', unpack(handled))
+if done > 0 and call('DECRBY', p .. 'count', done) <= 0 then call('PUBLISH', p .. 'wake', '') end
+for _, id in ipairs(back) do give_back(claims, id) end
+call('ZADD', p .. 'workers', now + lease, worker)
+for _, dead in ipairs(call('ZRANGEBYSCORE', p .. 'workers', '-inf', now)) do
+    local ids = call('HKEYS', p .. 'claims:' .. dead)
+    for _, id in ipairs(ids) do give_back(p .. 'claims:' .. dead, id) end
+    returned = returned + #ids
+    call('ZREM', p .. 'workers', dead)
 end
-local is_full, out, claimed, next_in, left = {{}}, {{}}, {{}}, -1, want
 for _, site in ipairs(full) do is_full[site] = true end
-local names, times, keys = {{}}, {{}}, {{}}
-for j, value in ipairs(redis.call('ZRANGE', sites, 0, want + #full + 8, 'WITHSCORES')) do
-    if j % 2 == 0 then times[#times + 1] = tonumber(value)
-    else names[#names + 1], keys[#keys + 1] = value, p .. 'delay:' .. value end
-end
-local delays = #keys > 0 and redis.call('MGET', unpack(keys)) or {{}}
-local each = math.max(1, math.min(most, math.floor(want / math.max(#names, 1))))
-for j, site in ipairs(names) do
-    local at, delay, queue = times[j], tonumber(delays[j]), p .. 'queue:' .. site
-    local ready = at - math.min({_AHEAD}, (delay or 0) / 2)
+local found = call('ZRANGE', sites, 0, want + #full + 8, 'WITHSCORES')
+for i = 1, #found, 2 do
+    local site, at, delay = found[i], tonumber(found[i + 1]), tonumber(call('GET', p .. 'delay:' .. found[i]))
+    local queue, ready = p .. 'queue:' .. site, at - math.min({_AHEAD}, (delay or 0) / 2)
     if ready > now then
-        if next_in < 0 or ready - now < next_in then next_in = ready - now end
+        next_in = next_in < 0 and ready - now or math.min(next_in, ready - now)
     elseif not delay then
-        redis.call('ZREM', sites, site)
-        if redis.call('EXISTS', queue) == 1 then redis.call('ZADD', new, 'NX', now, site) end
-    elseif left > 0 and not is_full[site] then
-        local got = redis.call('ZPOPMIN', queue, delay == 0 and math.min(each, left) or 1)
+        call('ZREM', sites, site)
+        show(site)
+    elseif want > 0 and not is_full[site] then
+        local got = call('ZPOPMIN', queue, delay == 0 and math.min(most, want) or 1)
         local from = delay == 0 and now or math.max(at, now)
         for k = 1, #got, 2 do
-            local id = string.sub(got[k], 1, {_DIGITS})
-            for _, value in ipairs({{site, from - now, delay, from, got[k]}}) do out[#out + 1] = value end
-            claimed[#claimed + 1] = id
-            claimed[#claimed + 1] = site .. '\\0' .. got[k + 1] .. '\\0' .. got[k]
-            left = left - 1
+            call('HSET', claims, string.sub(got[k], 1, {_DIGITS}), site .. '\\0' .. got[k + 1] .. '\\0' .. got[k])
+            out[#out + 1] = {{site, from - now, delay, from, got[k]}}
+            want = want - 1
         end
-        if #got > 0 and (delay > 0 or redis.call('EXISTS', queue) == 1) then
-            redis.call('ZADD', sites, from + delay, site)
-        elseif #got > 0 or at <= now then redis.call('ZREM', sites, site) end
+        if #got > 0 then call('ZADD', sites, from + delay, site)
+        elseif at <= now then call('ZREM', sites, site) end
     end
 end
-if #claimed > 0 then redis.call('HSET', claims, unpack(claimed)) end
-local probes, more = {{}}, 0
-for j, site in ipairs(redis.call('ZRANGEBYSCORE', new, '-inf', now, 'LIMIT', 0, quota + 1)) do
-    local best = redis.call('ZRANGE', p .. 'queue:' .. site, 0, 0)[1]
-    if j > quota then more = 1
-    elseif not best then redis.call('ZREM', new, site)
-    else
-        redis.call('ZADD', new, now + lease, site)
-        probes[#probes + 1], probes[#probes + 2] = site, best
-    end
+for _, site in ipairs(call('ZRANGEBYSCORE', new, '-inf', now, 'LIMIT', 0, quota)) do
+    local best = call('ZRANGE', p .. 'queue:' .. site, 0, 0)[1]
+    probes[#probes + 1] = best and {{site, best}}
+    if best then call('ZADD', new, now + lease, site) else call('ZREM', new, site) end
 end
-if left > 0 then redis.call('SET', p .. 'asleep', 1) end
-return {{next_in, tonumber(redis.call('GET', p .. 'count') or 0), more, out, probes}}
+if want > 0 then call('SET', p .. 'asleep', 1) end
+return {{next_in, tonumber(call('GET', p .. 'count') or 0), returned, out, probes}}
 """
-# ARGV: worker, its lease (0 if it leaves), requests that it gives back. Those of dead workers come back, too.
-_RENEW: Final = f"""{_BEGIN}
-local function back(worker, ids)
-    local claims = p .. 'claims:' .. worker
-    redis.call('HDEL', claims, '')  -- as in the other script
-    for _, id in ipairs(ids or redis.call('HKEYS', claims)) do
-        local claim = redis.call('HGET', claims, id)
-        local site, priority, request = string.match(claim or '', '^(%Z+)%z(%Z+)%z(.*)$')
-        if site then
-            redis.call('HDEL', claims, id)
-            redis.call('ZADD', p .. 'queue:' .. site, priority, request)
-            show(site, now)
-        end
-    end
-end
-local ids, dead = {{}}, 0
-for j = 3, #ARGV do ids[#ids + 1] = ARGV[j] end
-back(ARGV[1], ids)
-redis.call('ZADD', p .. 'workers', ARGV[2] == '0' and 0 or now + ARGV[2], ARGV[1])
-for _, worker in ipairs(redis.call('ZRANGEBYSCORE', p .. 'workers', '-inf', now)) do
-    dead = dead + redis.call('HLEN', p .. 'claims:' .. worker)
-    back(worker)
-    redis.call('ZREM', p .. 'workers', worker)
-end
-return dead
-"""
-# ARGV: site, its delay, microseconds to its next start, milliseconds for which the delay is believed.
-_LEARN: Final = f"""{_BEGIN}
-redis.call('SET', p .. 'delay:' .. ARGV[1], ARGV[2], 'PX', ARGV[4])
-local was_new = redis.call('ZREM', new, ARGV[1])
-if ARGV[3] ~= '0' or redis.call('EXISTS', p .. 'queue:' .. ARGV[1]) == 1 then
-    redis.call('ZADD', sites, 'GT', now + ARGV[3], ARGV[1])
-end
+# ARGV: what `RedisHostQueue.facts` says of a site, a start that was not used or 0, and microseconds ahead at which
+# a start is wanted or -1. Returns the time of that start, or 0, and the microseconds until the next one.
+_SITE: Final = f"""{_BEGIN}
+local site, delay, at, taken = ARGV[1], tonumber(ARGV[2]), tonumber(call('ZSCORE', sites, ARGV[1]) or 0), 0
+local was_new = call('ZREM', new, site)  -- first, as in the other script
+call('SET', p .. 'delay:' .. site, ARGV[2], 'PX', ARGV[4])
+if at == ARGV[5] + delay then at = tonumber(ARGV[5]) end  -- and nobody has started one since
+local from = math.max(at, now + ARGV[3])
+if from - now <= tonumber(ARGV[6]) then taken, at = from, from + delay else at = from end
+if at > now or call('EXISTS', p .. 'queue:' .. site) == 1 then call('ZADD', sites, at, site) end
 if was_new == 1 then wake() end
-"""
-# ARGV: site, time for which a start was handed out, microseconds by which it was late, delay.
-_LATE: Final = _BEGIN + "redis.call('ZADD', sites, 'XX', 'GT', ARGV[2] + ARGV[3] + ARGV[4], ARGV[1])"
-# ARGV: site, delay, microseconds since the last start here or -1, time of a start that was not used or 0.
-# Returns the time of a start, or 0, and the microseconds until then, or until the next question.
-_ACQUIRE: Final = f"""{_BEGIN}
-local delay, at = tonumber(ARGV[2]), tonumber(redis.call('ZSCORE', sites, ARGV[1]) or 0)
-local from, ahead = math.max(at, now), math.min({_AHEAD}, delay / 2)
-if at == ARGV[4] + delay then from = math.max(now, tonumber(ARGV[4])) end
-if tonumber(ARGV[3]) >= 0 then from = math.max(from, now - ARGV[3] + delay) end
-if from - now > ahead then return {{0, from - now - ahead}} end
-redis.call('ZADD', sites, from + delay, ARGV[1])
-return {{from, from - now}}
-"""
-# ARGV: worker, number of a request that could not be read.
-_SET_ASIDE: Final = f"""{_BEGIN}
-local claim = redis.call('HGET', p .. 'claims:' .. ARGV[1], ARGV[2])
-if claim then redis.call('RPUSH', p .. 'unreadable', claim) end
+return {{taken, from - now}}
 """
 
 
-class Turn(NamedTuple):
-    """The right to start one request on *site* from *at* to *until* (monotonic seconds).
+def _permit(asked_at: float, starts_in: int, time: int, delay: int) -> Permit:
+    """The right to start at *time* by the clock of Redis: *starts_in* after its answer, which has come now.
 
-    *time* is the same as *at* by the clock of Redis, and *delay* lies between two starts, both in microseconds.
-    The answer took its time, in which the process may have stood still: *at* is too late by that, never too early,
-    and *earliest* is the same without it. How late a start is counts from there.
+    The process may have stood still since: that is too late then, never too early. How late a start is counts from
+    ``ask_at``, the earliest time that can be meant.
     """
+    earliest = asked_at + starts_in / 1e6
+    return Permit(clock.monotonic() + starts_in / 1e6, earliest, time, earliest + min(_VALID, delay / 4e6))
 
-    earliest: float
-    at: float
-    until: float
+
+@dataclass(eq=False, slots=True)
+class _Claim:
+    """A request that this worker has claimed, with the right to start it until somebody uses that."""
+
+    number: str
     site: str
-    time: int
-    delay: int
-
-    @classmethod
-    def of(cls, site: str, asked_at: float, starts_in: int, time: int, delay: int) -> Turn:
-        """A turn that starts *starts_in* microseconds after an answer, which was *asked_at* for and came now."""
-        earliest, at = asked_at + starts_in / 1e6, clock.monotonic() + starts_in / 1e6
-        return cls(earliest, at, earliest + min(_VALID, delay / 4e6), site, time, delay)
+    stored: bytes
+    permit: Permit | None
 
 
 class SiteTurns(RedisRateLimiter):
     """The limiter of a worker with a `RedisHostQueue`: the set of sites owns all starts.
 
-    A request from the queue brings its turn along. Any other, such as a redirect, takes one from the same set.
+    A request from the queue brings its start along. Any other, such as a redirect, takes one from the same set.
     """
 
-    def __init__(self, connection: RedisConnection, worker: str, queue: RedisHostQueue) -> None:
+    def __init__(self, queue: RedisHostQueue, connection: RedisConnection, worker: str) -> None:
         super().__init__(connection, worker)
         self._queue = queue
-        self._turns: dict[str, deque[Turn]] = {}  # by site, those that no request has used
-        self._look_at = 0.0
-
-    def add(self, turn: Turn) -> None:
-        """Let the next request of its site use *turn*."""
-        self._turns.setdefault(turn.site, deque()).append(turn)
-
-    def take_back(self, turn: Turn) -> bool:
-        """Let no request use *turn*; return whether none has."""
-        turns = self._turns.get(turn.site, ())
-        if turn not in turns:
-            return False
-        self._turns[turn.site].remove(turn)
-        if not self._turns[turn.site]:
-            del self._turns[turn.site]
-        return True
 
     async def acquire(self, key: str, delay: float, *, since: float | None, missed: int, more: bool) -> Permit:  # noqa: ARG002
-        unused = 0
-        while key in self._turns:
-            turn = self._turns[key][0]
-            self.take_back(turn)
-            if clock.monotonic() < turn.until:
-                return Permit(turn.at, turn.earliest, turn.time, turn.until)
-            unused = turn.time
-        values = [key, microseconds(delay), microseconds(since), unused]
+        unused, ahead = 0, min(_AHEAD, microseconds(delay) // 2)
+        while (permit := self._queue.take_permit(key)) is not None:
+            if clock.monotonic() < permit.expires_at:
+                return permit
+            unused = permit.number
+        question = [*self._queue.facts(key), unused, ahead]
         asked_at = clock.monotonic()
-        time, wait = await self._run(lambda *_: self._queue.acquire([self._queue.key], values))
-        turn = Turn.of(key, asked_at, wait, time, microseconds(delay))
-        return Permit(turn.at, turn.earliest, time, turn.until) if time else Permit(inf, turn.at, 0, 0.0)
+        time, wait = await self._run(lambda *_: self._queue.site_script([self._queue.key], question))
+        permit = _permit(asked_at, wait, time, microseconds(delay))
+        return permit if time else Permit(inf, permit.ask_at - ahead / 1e6, 0, 0.0)
 
     async def restart_delay(self, key: str, memory: float) -> None:  # noqa: ARG002
         self._queue.learn(key)
-
-    async def hold(self, hold: Hold) -> int:
-        self._queue.learn(hold.site)
-        return await super().hold(hold)
-
-    async def holds(self) -> list[Hold]:
-        if clock.monotonic() < self._look_at:
-            return []
-        self._look_at = clock.monotonic() + _LOOK
-        return await super().holds()
-
-
-class _Claim(NamedTuple):
-    number: bytes
-    site: str
-    turn: Turn | None
 
 
 class RedisHostQueue(Base):  # type: ignore[misc]
@@ -320,75 +225,48 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         sharing = crawl.find(Sharing)
         if sharing is None or not crawl.settings.redis_url:
             raise InvalidSettingError("RedisHostQueue needs REP_REDIS_URL: set it to the URL of this Redis")
-        sharing.limiter_of = self._limiter
-        crawl.add(_Opened(self))
+        sharing.host_queue, sharing.look_every = self, _LOOK
+        self.limiter = partial(SiteTurns, self)
         self._check_format()
-        scripts = (_PUSH, _POLL, _RENEW, _LEARN, _LATE, _ACQUIRE, _SET_ASIDE)
-        (
-            self._push,
-            self._poll_script,
-            self._renew_script,
-            self._learn,
-            self._late,
-            self.acquire,
-            self._set_aside,
-        ) = (server.register_script(script) for script in scripts)
-        self._worker = f"{os.getpid()}-{uuid4().hex}"
-        self._slots, self._stats = crawl.part(Slots), crawl.stats
-        self._turns: SiteTurns | None = None
-        settings = crawl.crawler.settings
+        scripts = map(server.register_script, (_PUSH, _POLL, _SITE))
+        self._push, self._poll_script, self.site_script = scripts
+        self._worker, self._lease = f"{os.getpid()}-{uuid4().hex}", microseconds(self.LEASE)
+        self._slots, self._stats, settings = crawl.part(Slots), crawl.stats, crawl.crawler.settings
         self._places = settings.getint("CONCURRENT_REQUESTS") or _BATCH
         self._places_of_site = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") or self._places
-        # What this worker has claimed and not handed out, by time.
-        self._ahead: list[tuple[float, int, _Claim, bytes]] = []
-        self._order = count()
-        # What it has handed out and Scrapy has not handled; those of them that are with the downloader.
-        self._claims: dict[Request, _Claim] = {}
-        self._busy: set[Request] = set()
-        self._at: Counter[str] = Counter()  # both kinds, by site, until they leave the downloader
-        # What the next call tells Redis: requests handled, starts not used; pushes that failed come before it.
-        self._handled_ids: list[bytes] = []
-        self._unused: list[Any] = []
+        # What this worker has claimed and not handed out: a heap by the time to do so.
+        self._ahead: list[tuple[float, str, _Claim]] = []
+        self._claims: dict[Request, _Claim] = {}  # what it has handed out and Scrapy has not handled
+        # What the next poll tells: requests handled, and given back. Pushes that failed come before it.
+        self._done: list[str] = []
+        self._back: list[str] = []
         self._unsent: list[tuple[list[str], list[Any]]] = []
         self._pushed: Request | None = None  # by the filter of duplicates
-        self._probes: dict[str, float] = {}  # sites whose robots.txt this worker loads: since when
-        self._told: dict[str, int] = {}  # the delay of sites as this worker told it
-        self._count = 0  # requests queued and claimed by all workers, at the last call
+        self._probes: set[str] = set()  # sites whose robots.txt this worker loads
+        self._count = 0  # requests queued and claimed by all workers, at the last poll
         self._next_poll = self._last_poll = self._lease_ends = 0.0
-        self._renewals = Timer()
-        self._timer: Any = None
-        self._wakes_at = inf
-        self._is_running = self._is_away = False
-        self._is_closed = Flag()
-        crawl.events.started.subscribe(self._started)
-        crawl.events.loaded.subscribe(self._loaded)
-        crawl.events.ended.subscribe(self._ended)
+        self._timer, self._wakes_at = Timer(), inf
+        crawl.events.opened.subscribe(self._opened)
+        crawl.events.started.subscribe(lambda *start: call_later(0, self._check_start, *start))
+        crawl.events.slowed.subscribe(lambda site, *_: self.learn(site))
         crawl.events.handled.subscribe(self._handled)
-        crawl.engine.closing.add(self._give_back_all)
-        crawl.crawler.signals.connect(self._close, signal=signals.spider_closed)
+        crawl.events.closed.subscribe(self._close)
 
     def _check_format(self) -> None:
         name = f"{self.key}:hosts:format"
         self.server.set(name, FORMAT, nx=True)
-        found = self.server.get(name)
-        if found not in {FORMAT, FORMAT.encode()}:
+        if (found := self.server.get(name)) not in {FORMAT, FORMAT.encode()}:
             raise InvalidSettingError(
-                f"the queue {self.key} in Redis has format {found!r}, and this scrapy_rep reads {FORMAT}:"
-                " upgrade all workers together, after the queue is empty, or set another SCHEDULER_QUEUE_KEY"
+                f"the queue {self.key} in Redis has format {found!r}, and this scrapy_rep reads {FORMAT}: upgrade"
+                " all workers together, after the queue is empty, or set another SCHEDULER_QUEUE_KEY"
             )
-
-    def _limiter(self, connection: RedisConnection, worker: str) -> RedisRateLimiter:
-        """The limiter that goes with this queue, for `Sharing`."""
-        self._turns = SiteTurns(connection, worker, self)
-        return self._turns
 
     # What scrapy-redis calls.
 
     def push(self, request: Request) -> None:
-        if request is self._pushed:
-            self._pushed = None
-        else:
+        if request is not self._pushed:
             self.push_unseen(request)
+        self._pushed = None
 
     def push_unseen(self, request: Request, *seen: str) -> bool:
         """Store *request*; return False if *seen*, a set in Redis and a fingerprint, shows that it was before."""
@@ -400,31 +278,33 @@ class RedisHostQueue(Base):  # type: ignore[misc]
             self._lose(error)
             self._unsent.append((keys, values))
             is_new = True
-        if is_new and seen:
-            self._pushed = request
-        self._count += is_new
-        self._poll_by(self._last_poll + _AFTER_PUSH)
+        if is_new:
+            self._pushed = request if seen else None
+            self._count += 1
+            self._poll_by(self._last_poll + _AFTER_PUSH)
         return is_new
 
     def pop(self, timeout: int = 0) -> Request | None:  # noqa: ARG002
-        if not self._is_running:
-            self._run()
         now = clock.monotonic()
-        if not (self._ahead and self._ahead[0][0] <= now) and now >= self._next_poll:
+        if now >= self._next_poll and not (self._ahead and self._ahead[0][0] <= now):
             self._poll()
         while self._ahead and self._ahead[0][0] <= clock.monotonic():
-            request = self._hand_out()
-            if request is not None:
+            claim = heappop(self._ahead)[2]
+            if self._slots.site(claim.site).held_for:  # it has been asked to wait meanwhile
+                self._back.append(claim.number)
+            elif (request := self._read(claim)) is not None:
+                self._claims[request] = claim
                 return request
-        self._wake_at(min(self._ahead[0][0] if self._ahead else inf, self._next_poll))
+        self._wake_by(min(self._ahead[0][0] if self._ahead else inf, self._next_poll))
         return None
 
     def __len__(self) -> int:
         """How many requests are queued or claimed, by any worker: none of them closes while another may push."""
         here = len(self._ahead) + len(self._claims) + len(self._unsent)
-        if not (here or self._count):
-            with suppress(RedisError):
-                self._count = int(self.server.get(f"{self.key}:hosts:count") or 0)
+        with suppress(RedisError):
+            self._count = (
+                self._count if here or self._count else int(self.server.get(f"{self.key}:hosts:count") or 0)
+            )
         return max(here, self._count, 0)
 
     def clear(self) -> None:
@@ -435,124 +315,84 @@ class RedisHostQueue(Base):  # type: ignore[misc]
 
     # What is handed out.
 
-    def _run(self) -> None:
-        self._is_running = True
-        self._crawl.engine.tell_handled()
-        self._crawl.downloader.tell_ends()
-        self._renew()
-        if is_reactor_installed():
-            from twisted.internet import reactor  # noqa: PLC0415  # it is installed by now
-
-            call = cast("Any", reactor).callFromThread
-        else:
-            call = asyncio.get_running_loop().call_soon_threadsafe
-        Thread(target=self._listen, args=[call], daemon=True, name="RedisHostQueue").start()
-
     def _poll(self) -> None:
         """Tell Redis what has been handled, and take what may start soon."""
-        now = clock.monotonic()
-        if now >= self._lease_ends:  # this process stood still: others have what it claimed
+        now, is_closing = clock.monotonic(), self._crawl.engine.is_closing
+        if is_closing or now >= self._lease_ends:  # or this process stood still, and others have what it claimed
+            self._back += [number for _, number, _ in self._ahead]
             self._ahead.clear()
-        want = max(min(self._places - len(self._busy) - len(self._ahead), _BATCH), 0)
-        recent = sum(since > now - _SLOW for since in self._probes.values())
-        quota = max(min(_PROBES - recent, _MOST_PROBES - len(self._probes)), 0)
-        full = [site for site, number in self._at.items() if number >= self._places_of_site]
-        handled, self._handled_ids, unused, self._unused = self._handled_ids, [], self._unused, []
-        lists = [value for part in (handled, full, unused) for value in (len(part), *part)]
-        most, lease = self._places_of_site, microseconds(self.LEASE)
+        is_busy = self._crawl.download_slots.has
+        here = Counter(claim.site for request, claim in self._claims.items() if is_busy(request))
+        free = 0 if is_closing else self._places - sum(here.values()) - len(self._ahead)
+        want, full = max(min(free, _BATCH), 0), [site for site, n in here.items() if n >= self._places_of_site]
+        quota = min(_PROBES, MAX_DOWNLOADS - len(self._probes)) if want else 0
+        ask = [self._worker, self._lease, want, self._places_of_site, quota, full, self._done, self._back]
         try:
             while self._unsent:
                 self._push(*self._unsent[0])
                 self._unsent.pop(0)
             asked_at = clock.monotonic()
-            answer = self._poll_script([self.key], [self._worker, lease, want, most, quota, *lists])
+            next_in, self._count, returned, out, probes = self._poll_script([self.key], [json.dumps(ask)])
         except RedisError as error:
-            self._handled_ids, self._unused = handled + self._handled_ids, unused + self._unused
             self._lose(error)
             self._next_poll = clock.monotonic() + _AWAY
             return
-        next_in, self._count, has_more, out, probes = answer
-        self._is_away = False
+        self._done, self._back = [], []
         now = self._last_poll = clock.monotonic()
         self._lease_ends = now + self.LEASE
-        for site, starts_in, delay, time, stored in zip(*[iter(out)] * 5, strict=True):
-            turn = Turn.of(site.decode(), asked_at, starts_in, time, delay)
-            claim = _Claim(stored[:_DIGITS], turn.site, turn if delay else None)
-            heappush(self._ahead, (turn.at - LEAD / 1e6, next(self._order), claim, stored[_DIGITS:]))
-            self._at[turn.site] += 1
-        for site, stored in zip(*[iter(probes)] * 2, strict=True):
-            self._probes[site.decode()] = now
-            start(self._probe(site.decode(), stored[_DIGITS:]))
-        wait = next_in / 1e6 if next_in >= 0 else _IDLE
-        wait = min(max(wait, _SPACING), _SLOW if has_more else _IDLE)
-        self._next_poll = now if want and len(out) >= 5 * want else now + wait
+        if returned and self._lease:
+            self._stats.inc_value("rep/host_queue/returned_count", returned)
+        for name, starts_in, delay, time, stored in out:
+            permit = _permit(asked_at, starts_in, time, delay)
+            claim = _Claim(stored[:_DIGITS].decode(), name.decode(), stored[_DIGITS:], permit if delay else None)
+            heappush(self._ahead, (permit.starts_at - LEAD / 1e6, claim.number, claim))
+        for name, stored in probes:
+            self._probes.add(name.decode())
+            start(self._probe(name.decode(), stored[_DIGITS:]))
+        wait = _IDLE if next_in < 0 else min(max(next_in / 1e6, _SPACING), _IDLE)
+        if full or not want or quota == len(probes) > 0:
+            wait = _SPACING
+        self._next_poll = now if 0 < want <= len(out) else now + wait
 
-    def _hand_out(self) -> Request | None:
-        """The next request; None for one that cannot be read, or whose site was asked to wait meanwhile."""
-        _, _, claim, stored = heappop(self._ahead)
-        site = self._slots.sites.get(claim.site)
-        if site is not None and claim.turn is not None and site.held_for:
-            self._leave(claim.site)
-            self._renew_now(claim.number)
-            return None
+    def _read(self, claim: _Claim) -> Request | None:
+        """The request of *claim*; None for one that cannot be read: it is set aside."""
         try:
-            request: Request = self._decode_request(stored)
+            return self._decode_request(claim.stored)  # type: ignore[no-any-return]
         except Exception as error:  # noqa: BLE001  # a serializer raises what it likes, and the others must go on
-            self._leave(claim.site)
-            self._set_unreadable_aside(claim, error)
+            kept = f"{self.key}:hosts:unreadable"
+            self._stats.inc_value("rep/host_queue/unreadable_count")
+            text = "A request for %s in the queue of hosts cannot be read (%s: %s): it is kept in %s"
+            logger.error(text, claim.site, type(error).__name__, error, kept)
+            with suppress(RedisError):  # else it stays claimed, and comes again
+                self.server.rpush(kept, claim.stored)
+                self._done.append(claim.number)
             return None
-        self._claims[request] = claim
-        self._busy.add(request)
-        if claim.turn is not None and self._turns is not None:
-            self._turns.add(claim.turn)
-        return request
 
-    def _set_unreadable_aside(self, claim: _Claim, error: Exception) -> None:
-        self._stats.inc_value("rep/host_queue/unreadable_count")
-        text = "A request for %s in the queue of hosts cannot be read (%s: %s). It is kept in %s:hosts:unreadable"
-        logger.error(text, claim.site, type(error).__name__, error, self.key)
-        with suppress(RedisError):
-            self._set_aside([self.key], [self._worker, claim.number])
-        self._handled_ids.append(claim.number)
-
-    def _ended(self, request: Request) -> None:
-        """*request* has left the downloader: there is room for another."""
-        if request in self._busy:
-            self._busy.remove(request)
-            site = self._claims[request].site
-            if self._at[site] >= self._places_of_site:
-                self._next_poll = 0.0  # what was full is no longer
-            self._leave(site)
-
-    def _leave(self, site: str) -> None:
-        self._at[site] -= 1
-        if not self._at[site]:
-            del self._at[site]
+    def take_permit(self, site: str) -> Permit | None:
+        """The right to start a request on *site* that a claim has brought along, if any has."""
+        for claim in self._claims.values():
+            if claim.site == site and (permit := claim.permit) is not None:
+                claim.permit = None
+                return permit
+        return None
 
     def _handled(self, request: Request) -> None:
         """Scrapy has handled *request*, and what it yielded has been pushed."""
-        self._ended(request)
         claim = self._claims.pop(request, None)
         if claim is None:
             return
-        self._handled_ids.append(claim.number)
-        by = _ACK
-        if claim.turn is not None and self._turns is not None and self._turns.take_back(claim.turn):
-            self._unused += [claim.turn.site, claim.turn.time, claim.turn.delay]  # as robots.txt forbade the page
-            by = 0.0
-        if self._delay(claim.site) != self._told.get(claim.site, self._delay(claim.site)):
-            self.learn(claim.site)
-        self._poll_by(clock.monotonic() + by)
-
-    def _started(self, site: Site, permit: Permit) -> None:
-        call_later(0, self._check_start, site, permit)  # when it has: the process may stand still before
+        self._done.append(claim.number)
+        self._poll_by(clock.monotonic() + _ACK)
+        if claim.permit is not None:  # robots.txt forbade the page, or a cache had it
+            self.learn(claim.site, claim.permit.number)
+            self._poll_by(0.0)
 
     def _check_start(self, site: Site, permit: Permit) -> None:
-        """Move the next start on if this one was so late that the next would be too close."""
-        late, delay = clock.monotonic() - permit.ask_at, with_margin(site.floor)  # of a turn that is its earliest
-        if permit.number > 0 and late > (delay - site.floor) / 2:
+        """Move the next start on if the one that has just been was so late that the next would be too close."""
+        late = clock.monotonic() - permit.ask_at
+        if permit.number > 0 and late > (with_margin(site.floor) - site.floor) / 2:
             self._stats.inc_value("rep/host_queue/late_count")
-            self._tell(self._late, site.name, permit.number, microseconds(late), microseconds(delay))
+            self.learn(site.name)
 
     # What is known of sites.
 
@@ -561,118 +401,80 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         try:
             request = self._decode_request(stored)
             judge, delays = self._crawl.find(Judge), self._crawl.crawler.get_extension(CrawlDelay)
-            state = judge.state_to_ask(request) if judge is not None else None
-            if state is not None and judge is not None:
-                if not (state.is_known or judge.registry.refusal(state, request)):
-                    await judge.flight(state, request).join()
+            if judge is not None and judge.state_to_ask(request) is not None:
+                await judge.wait_for(request)
                 if delays is not None:
                     delays.prepare_known(request)
         except Exception as error:  # noqa: BLE001  # it fails again with the request, which the gate then reports
             logger.debug("The robots.txt of %s could not be loaded ahead: %s", site, error)
         finally:
-            del self._probes[site]
+            self._probes.discard(site)
         self.learn(site)
-        self._poll_by(0.0)
+        self._poll_by(self._last_poll + _AFTER_PUSH)
 
-    async def _loaded(self, robots: Any, result: Any, known: Any, cause: Request) -> None:  # noqa: ARG002
-        site = self._crawl.targets.site(cause)
-        if site in self._told and self._told[site] != self._delay(site):
-            self.learn(site)
+    def facts(self, name: str) -> list[Any]:
+        """The site *name*, its delay, microseconds until its next start, milliseconds for which this is believed."""
+        site = self._slots.site(name)
+        wait, delay = site.start_in(clock.monotonic()), with_margin(site.floor)
+        life = _LIFE if site.backoff is None else _LIFE_OF_BACKOFF
+        return [name, microseconds(delay), microseconds(wait and wait + delay - site.floor), life]
 
-    def _delay(self, name: str) -> int:
-        site = self._slots.sites.get(name)
-        return microseconds(with_margin(site.floor)) if site is not None else 0
-
-    def learn(self, name: str) -> None:
-        """Tell all workers the delay of the site *name*, and when it may start next, as this one knows them."""
-        site, delay = self._slots.sites.get(name), self._delay(name)
-        wait = microseconds(site.start_in(clock.monotonic())) if site is not None and delay else 0
-        if wait and site is not None:
-            wait += delay - microseconds(site.floor)
-        if len(self._told) >= self._crawl.settings.memory_entries:
-            self._told.clear()
-        self._told[name] = delay
-        self._tell(self._learn, name, delay, wait, _DELAY_LIFE)
+    def learn(self, name: str, unused: int = 0) -> None:
+        """Tell all workers what this one knows of the site *name*, and of a start there that it has not used."""
+        try:
+            self.site_script([self.key], [*self.facts(name), unused, -1])
+        except RedisError as error:
+            self._lose(error)
 
     # Redis, time, and the end.
 
-    def _tell(self, script: Any, *values: Any) -> Any:
-        try:
-            return script([self.key], values)
-        except RedisError as error:
-            self._lose(error)
-            return None
+    def _opened(self) -> None:
+        self._crawl.engine.tell_handled()
+        self._crawl.engine.closing.add(self._poll)
+        self._wake_by(0.0)
+        start(self._listen())
+
+    async def _listen(self) -> None:
+        """Poll when another worker has pushed something for a site; a thread waits for that."""
+        listener = self.server.pubsub(ignore_subscribe_messages=True)
+        while self._lease:
+            with suppress(RedisError):
+                await in_thread(listener.subscribe, f"{self.key}:hosts:wake")
+                while self._lease:
+                    if await in_thread(listener.get_message, True, 1.0) is not None:
+                        self._poll_by(self._last_poll + _AFTER_PUSH)
+            await sleep(_AWAY if self._lease else 0)
+        listener.close()
 
     def _lose(self, error: Exception) -> None:
-        if not self._is_away:
-            self._is_away = True
-            self._stats.inc_value("rep/host_queue/away_count")
-            logger.warning("The queue %s in Redis does not answer (%s): this worker tries again.", self.key, error)
-
-    def _renew_now(self, *given_back: bytes) -> None:
-        back = self._tell(self._renew_script, self._worker, microseconds(self.LEASE), *given_back)
-        if back is not None:
-            self._lease_ends = clock.monotonic() + self.LEASE
-        if back:
-            self._stats.inc_value("rep/host_queue/returned_count", back)
-            logger.info("%d requests of workers that died are queued again.", back)
-
-    def _renew(self) -> None:
-        """Renew the lease, and look for workers that did not."""
-        self._renew_now()
-        self._renewals.call_after(self.LEASE / 3, self._renew)
+        text = "The queue %s in Redis does not answer (%s): this worker tries again"
+        self._crawl.log.add(ExtraTopic.REDIS_AWAY, text, self.key, error)
 
     def _poll_by(self, due: float) -> None:
         self._next_poll = min(self._next_poll, due)
-        self._wake_at(min(self._next_poll, self._wakes_at))
+        self._wake_by(self._next_poll)
 
-    def _wake_at(self, due: float) -> None:
-        if not self._is_running or self._is_closed.is_set() or due == self._wakes_at:
-            return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._wakes_at = due
-        self._timer = call_later(max(due - clock.monotonic(), 0.0), self._wake)
+    def _wake_by(self, due: float) -> None:
+        if self._lease and due < self._wakes_at:
+            self._wakes_at = due
+            self._timer.call_after(due - clock.monotonic(), self._wake)
 
     def _wake(self) -> None:
-        self._timer, self._wakes_at = None, inf
-        self._crawl.engine.wake()
-
-    def _listen(self, call: Callable[[Callable[[], None]], None]) -> None:
-        """Run in a thread: *call* the event loop when another worker has pushed something for a site."""
-        while not self._is_closed.is_set():
-            with suppress(RedisError, OSError, RuntimeError):  # Redis is away, or the loop has ended
-                listener = self.server.pubsub(ignore_subscribe_messages=True)
-                listener.subscribe(f"{self.key}:hosts:wake")
-                while not self._is_closed.is_set():
-                    if listener.get_message(timeout=1.0) is not None:
-                        call(self._heard)
-            self._is_closed.wait(_AWAY)
-
-    def _heard(self) -> None:
-        self._poll_by(self._last_poll + _AFTER_PUSH)
-
-    def _give_back_all(self) -> None:
-        """The crawl closes: others may start what was not handed out."""
-        self._crawl.engine.closing.remove(self._give_back_all)
-        ahead, self._ahead = self._ahead, []
-        self._renew_now(*(claim.number for _, _, claim, _ in ahead))
+        now = clock.monotonic()
+        if self._wakes_at <= now:  # else it was to be earlier, and has been
+            self._wakes_at = inf
+            self._wake_by(now + self.LEASE / 3)
+            if now >= self._last_poll + self.LEASE / 3:  # the engine asks for nothing while the downloader is full
+                self._poll()
+            self._crawl.engine.wake()
 
     def _close(self) -> None:
-        self._is_closed.set()
-        self._renewals.stop()
-        if self._timer is not None:
-            self._timer.cancel()
-        values = [len(self._handled_ids), *self._handled_ids, 0, 0]
-        self._tell(self._poll_script, self._worker, 0, 0, 0, 0, *values)
-        self._tell(self._renew_script, self._worker, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Opened:
-    """The queue of a crawl, for its filter: `Crawl.find` goes by class, and a project may extend the queue."""
-
-    queue: RedisHostQueue
+        self._lease = 0  # so what it has claimed goes back
+        self._timer.stop()
+        self._crawl.engine.closing.remove(self._poll)
+        self._poll()
+        with suppress(RedisError):
+            self.server.publish(f"{self.key}:hosts:wake", "")  # for the others, and to end `_listen`
 
 
 class RedisHostDupeFilter(RFPDupeFilter):  # type: ignore[misc]
@@ -687,8 +489,7 @@ class RedisHostDupeFilter(RFPDupeFilter):  # type: ignore[misc]
     def from_spider(cls, spider: Spider) -> RedisHostDupeFilter:
         """The filter of *spider*, beside its queue: scrapy-redis opens that first."""
         made: RedisHostDupeFilter = super().from_spider(spider)
-        opened = Crawl.of(spider.crawler).find(_Opened)
-        made.queue = opened.queue if opened is not None else None
+        made.queue = Crawl.of(spider.crawler).part(Sharing).host_queue
         return made
 
     def request_seen(self, request: Request) -> bool:

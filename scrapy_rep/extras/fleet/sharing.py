@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_rep.crawl.robots.stores import Store
+    from scrapy_rep.extras.fleet.host_queue import RedisHostQueue
     from scrapy_rep.extras.fleet.limiter import RateLimiter
 
 _LOOK: Final = 0.2  # seconds between two looks at what other processes were asked
@@ -48,8 +48,9 @@ class Sharing:
             self._connection = RedisConnection(crawl.crawler)
             crawl.events.opening_store.subscribe(self._in_redis)
             crawl.events.closed.subscribe(self._connection.close)
-        # Makes the limiter if the queue of scrapy-redis is ours, which sets this when the scheduler opens.
-        self.limiter_of: Callable[[RedisConnection, str], RateLimiter] | None = None
+        # The queue of scrapy-redis if it is ours: it sets this when the scheduler opens.
+        self.host_queue: RedisHostQueue | None = None
+        self.look_every = _LOOK
         self._timer = Timer()
         # What this crawl is telling other processes: it ends when that has been said.
         self._telling: set[Deferred[None]] = set()
@@ -70,8 +71,8 @@ class Sharing:
         if registry is None:
             return None
         if self._connection is not None:
-            if self.limiter_of is not None:
-                return self.limiter_of(self._connection, worker)
+            if self.host_queue is not None:
+                return self.host_queue.limiter(self._connection, worker)
             return RedisRateLimiter(self._connection, worker)
         connection = registry.store.connection if isinstance(registry.store, SqliteStore) else None
         if connection is None:
@@ -124,7 +125,7 @@ class Sharing:
         for hold in await self.holds():
             self._events.told.send(*hold)
         if not self._crawl.engine.is_closing:
-            self._timer.call_after(_LOOK, self._look)
+            self._timer.call_after(self.look_every, self._look)
 
     def _look(self) -> None:
         start(self._learn())
