@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
@@ -100,7 +99,7 @@ return 1
 # so none is half done.
 _POLL: Final = f"""{_BEGIN}
 local worker, lease, want, most, quota, full, handled, back = unpack(cjson.decode(ARGV[1]))
-local claims, is_full, out, probes, next_in, returned = p .. 'claims:' .. worker, {{}}, {{}}, {{}}, -1, 0
+local claims, out, probes, next_in, returned = p .. 'claims:' .. worker, {{}}, {{}}, -1, 0
 local function give_back(claims, id)
     local claim = call('HGET', claims, id)
     local site, priority, request = string.match(claim or '', '^(%Z+)%z(%Z+)%z(.*)$')
@@ -119,8 +118,7 @@ for _, dead in ipairs(call('ZRANGEBYSCORE', p .. 'workers', '-inf', now)) do
     returned = returned + #ids
     call('ZREM', p .. 'workers', dead)
 end
-for _, site in ipairs(full) do is_full[site] = true end
-local found = call('ZRANGE', sites, 0, want + #full + 8, 'WITHSCORES')
+local found = call('ZRANGE', sites, 0, want + {_BATCH}, 'WITHSCORES')
 for i = 1, #found, 2 do
     local site, at, delay = found[i], tonumber(found[i + 1]), tonumber(call('GET', p .. 'delay:' .. found[i]))
     local queue, ready = p .. 'queue:' .. site, at - math.min({_AHEAD}, (delay or 0) / 2)
@@ -129,7 +127,7 @@ for i = 1, #found, 2 do
     elseif not delay then
         call('ZREM', sites, site)
         show(site)
-    elseif want > 0 and not is_full[site] then
+    elseif want > 0 and not full[site] then
         local got = call('ZPOPMIN', queue, delay == 0 and math.min(most, want) or 1)
         local from = delay == 0 and now or math.max(at, now)
         for k = 1, #got, 2 do
@@ -230,7 +228,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         self._check_format()
         scripts = map(server.register_script, (_PUSH, _POLL, _SITE))
         self._push, self._poll_script, self.site_script = scripts
-        self._worker, self._lease = f"{os.getpid()}-{uuid4().hex}", microseconds(self.LEASE)
+        self._worker, self._lease = uuid4().hex, microseconds(self.LEASE)
         self._slots, self._stats, settings = crawl.part(Slots), crawl.stats, crawl.crawler.settings
         self._places = settings.getint("CONCURRENT_REQUESTS") or _BATCH
         self._places_of_site = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") or self._places
@@ -274,8 +272,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         keys, values = [self.key, *seen[:1]], [site, -request.priority, self._encode_request(request), *seen[1:]]
         try:
             is_new = bool(self._push(keys, values))
-        except RedisError as error:  # what its parent page yielded would be lost
-            self._lose(error)
+        except RedisError:  # what its parent page yielded would be lost
             self._unsent.append((keys, values))
             is_new = True
         if is_new:
@@ -324,7 +321,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         is_busy = self._crawl.download_slots.has
         here = Counter(claim.site for request, claim in self._claims.items() if is_busy(request))
         free = 0 if is_closing else self._places - sum(here.values()) - len(self._ahead)
-        want, full = max(min(free, _BATCH), 0), [site for site, n in here.items() if n >= self._places_of_site]
+        want, full = max(min(free, _BATCH), 0), {name: 1 for name, n in here.items() if n >= self._places_of_site}
         quota = min(_PROBES, MAX_DOWNLOADS - len(self._probes)) if want else 0
         ask = [self._worker, self._lease, want, self._places_of_site, quota, full, self._done, self._back]
         try:
@@ -334,7 +331,8 @@ class RedisHostQueue(Base):  # type: ignore[misc]
             asked_at = clock.monotonic()
             next_in, self._count, returned, out, probes = self._poll_script([self.key], [json.dumps(ask)])
         except RedisError as error:
-            self._lose(error)
+            text = "The queue %s in Redis does not answer (%s): this worker tries again"
+            self._crawl.log.add(ExtraTopic.REDIS_AWAY, text, self.key, error)
             self._next_poll = clock.monotonic() + _AWAY
             return
         self._done, self._back = [], []
@@ -413,7 +411,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         self._poll_by(self._last_poll + _AFTER_PUSH)
 
     def facts(self, name: str) -> list[Any]:
-        """The site *name*, its delay, microseconds until its next start, milliseconds for which this is believed."""
+        """The site *name*, its delay, microseconds until its next start, and milliseconds for which that holds."""
         site = self._slots.site(name)
         wait, delay = site.start_in(clock.monotonic()), with_margin(site.floor)
         life = _LIFE if site.backoff is None else _LIFE_OF_BACKOFF
@@ -421,10 +419,8 @@ class RedisHostQueue(Base):  # type: ignore[misc]
 
     def learn(self, name: str, unused: int = 0) -> None:
         """Tell all workers what this one knows of the site *name*, and of a start there that it has not used."""
-        try:
+        with suppress(RedisError):  # the next poll says that it is away
             self.site_script([self.key], [*self.facts(name), unused, -1])
-        except RedisError as error:
-            self._lose(error)
 
     # Redis, time, and the end.
 
@@ -445,10 +441,6 @@ class RedisHostQueue(Base):  # type: ignore[misc]
                         self._poll_by(self._last_poll + _AFTER_PUSH)
             await sleep(_AWAY if self._lease else 0)
         listener.close()
-
-    def _lose(self, error: Exception) -> None:
-        text = "The queue %s in Redis does not answer (%s): this worker tries again"
-        self._crawl.log.add(ExtraTopic.REDIS_AWAY, text, self.key, error)
 
     def _poll_by(self, due: float) -> None:
         self._next_poll = min(self._next_poll, due)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
 from scrapy import Spider, signals
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_rep.crawl.robots.stores import Store
-    from scrapy_rep.extras.fleet.host_queue import RedisHostQueue
     from scrapy_rep.extras.fleet.limiter import RateLimiter
 
 _LOOK: Final = 0.2  # seconds between two looks at what other processes were asked
@@ -48,8 +47,8 @@ class Sharing:
             self._connection = RedisConnection(crawl.crawler)
             crawl.events.opening_store.subscribe(self._in_redis)
             crawl.events.closed.subscribe(self._connection.close)
-        # The queue of scrapy-redis if it is ours: it sets this when the scheduler opens.
-        self.host_queue: RedisHostQueue | None = None
+        # The `RedisHostQueue` of this crawl, if it has one: that sets both when the scheduler opens.
+        self.host_queue: Any = None
         self.look_every = _LOOK
         self._timer = Timer()
         # What this crawl is telling other processes: it ends when that has been said.
@@ -72,7 +71,7 @@ class Sharing:
             return None
         if self._connection is not None:
             if self.host_queue is not None:
-                return self.host_queue.limiter(self._connection, worker)
+                return cast("RateLimiter", self.host_queue.limiter(self._connection, worker))
             return RedisRateLimiter(self._connection, worker)
         connection = registry.store.connection if isinstance(registry.store, SqliteStore) else None
         if connection is None:

@@ -217,3 +217,65 @@ def test_a_redis_without_memory_loses_no_request(server: RedisServer) -> None:
             result = running.result()
         assert set(urls) <= set(paths(site))
     assert not result.tracebacks
+
+
+def test_redis_may_go_and_come_back(server: RedisServer) -> None:
+    with Site() as site, RedisServer("--appendonly", "yes", "--appendfsync", "always") as own:
+        site.answer("/robots.txt", SLOW)
+        urls = [f"{site.origin}/{page}" for page in range(12)]
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(crawl, *once(*urls), settings=settings_of(own))
+            wait_until(lambda: len(site.log) >= 4)
+            own.kill()
+            sleep(1)
+            own.start()
+            result = running.result()
+        assert set(urls) <= set(paths(site))
+    assert not result.tracebacks
+    assert result.reason == "finished"
+    assert min(gaps(result.starts)) >= LEAST
+
+
+def test_a_redis_that_is_flushed_ends_the_crawl_that_it_has_lost(server: RedisServer) -> None:
+    with Site() as site, server.client() as client:
+        site.answer("/robots.txt", SLOW)
+        with ThreadPoolExecutor(1) as pool:
+            urls = [f"{site.origin}/{page}" for page in range(50)]
+            running = pool.submit(crawl, *once(*urls), settings=settings_of(server))
+            wait_until(lambda: len(site.log) >= 4)
+            client.flushall()
+            result = running.result()
+    assert result.reason == "finished"
+    assert not result.tracebacks
+    assert result.seconds < 8  # of 10 for all pages
+
+
+def test_the_serializer_of_the_project_is_used(server: RedisServer) -> None:
+    with Site() as site, server.client() as client:
+        site.answer("/robots.txt", SLOW)
+        settings = settings_of(server, SCHEDULER_SERIALIZER="tests.extras.fleet.host_queues")
+        with ThreadPoolExecutor(1) as pool:
+            urls = [f"{site.origin}/{page}" for page in range(8)]
+            running = pool.submit(crawl, *once(*urls), settings=settings)
+            wait_until(lambda: client.zcard(f"{QUEUE}queue:127.0.0.1") > 0)
+            (stored,) = client.zrange(f"{QUEUE}queue:127.0.0.1", 0, 0)
+            result = running.result()
+    assert stored[15:16] == b"{"
+    assert sorted(result.urls) == sorted(urls)
+
+
+def test_a_site_that_answers_429_for_ever_holds_up_no_other(server: RedisServer) -> None:
+    with Site([f"127.0.34.{number}" for number in range(1, 9)]) as site:
+        busy, others = site.origins[:4], site.origins[4:]
+        for origin in busy:
+            for page in range(2):
+                site.answer(f"/{page}", Answer(429, headers=[("Retry-After", "2")]), origin)
+        urls = [f"{origin}/{page}" for page in range(2) for origin in busy]
+        good = [f"{origin}/{page}" for page in range(6) for origin in others]
+        shared = settings_of(server, CONCURRENT_REQUESTS=4, RETRY_TIMES=1)
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(crawl, *once(*urls, *good), settings=shared)
+            wait_until(lambda: set(good) <= set(paths(site)))
+            first, last = site.log[0].time, max(one.time for one in site.log if one.origin in others)
+            running.result()
+    assert last - first < 2
