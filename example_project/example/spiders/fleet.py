@@ -5,19 +5,19 @@ import scrapy
 
 class FleetSpider(scrapy.Spider):
     name = "fleet"
-    site = "http://127.0.0.1:8999"
-    pages = 60
+    sites = [f"127.0.0.{number}" for number in range(11, 21)]
     custom_settings = {
         "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
-        "SCHEDULER_PERSIST": True,  # the first worker to finish leaves the others their queue
-        "DUPEFILTER_CLASS": "scrapy_rep.RedisHostDupeFilter",
         "SCHEDULER_QUEUE_CLASS": "scrapy_rep.RedisHostQueue",
+        "DUPEFILTER_CLASS": "scrapy_rep.RedisHostDupeFilter",
+        "SCHEDULER_PERSIST": True,  # the first worker to finish leaves the others their queue
     }
 
     async def start(self):
-        """Every worker offers all pages; the shared filter lets each into the queue once."""
-        for number in range(int(self.pages)):
-            yield scrapy.Request(f"{self.site}/page/{number}")
+        """Every worker offers all sites; the shared filter lets each into the queue once."""
+        for site in self.sites:
+            yield scrapy.Request(f"http://{site}:8999/")
 
     def parse(self, response):
+        yield from response.follow_all(css="a")
         yield {"crawled": response.url}

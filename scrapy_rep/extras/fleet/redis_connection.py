@@ -43,7 +43,7 @@ class RedisAwayError(OSError):
     """Redis does not answer, or answers with an error: do without it."""
 
 
-def _connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
+def connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
     """Return a client, which connects with its first call, and the exceptions that its calls raise.
 
     Raises `InvalidSettingError` if redis-py is not installed, or rejects ``REP_REDIS_URL``.
@@ -77,15 +77,21 @@ def _connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]
     return client(), (RedisError, OSError)
 
 
+def address_of(client: Redis) -> str:
+    """The host, port and database of *client*, without user and password."""
+    options = {"host": "localhost", "port": 6379, **client.connection_pool.connection_kwargs}
+    return f"{options.get('path') or '{host}:{port}'.format(**options)}/{options.get('db', 0)}"
+
+
 class RedisConnection:
     """Runs scripts in Redis for one crawl, and tracks whether Redis is away."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises what `_connect` raises."""
+        """Raises what `connect` raises."""
         self._crawler = crawler
         self._settings = settings = Crawl.of(crawler).settings
         self.prefix = settings.redis_prefix
-        self.client, self._errors = _connect(settings)
+        self.client, self._errors = connect(settings)
         self._away_since = self._away_seconds = 0.0
         self._failures = 0
         self._next_probe = 0.0
@@ -218,8 +224,7 @@ class RedisConnection:
 
     def __str__(self) -> str:
         """Return the host, port and database, without user and password."""
-        options = self.client.connection_pool.connection_kwargs
-        return f"{options.get('path') or '{host}:{port}'.format(**options)}/{options.get('db', 0)}"
+        return address_of(self.client)
 
     def __repr__(self) -> str:
         return f"<RedisConnection {self}{' (away)' if self._failures else ''}>"

@@ -31,6 +31,7 @@ SUB_COMMANDS: Final = {
     "diff": "show the URLs whose verdict differs between two robots.txt files",
     "exceptions": "list the exceptions to robots.txt, and find expired ones",
     "explain": "show whether a URL is allowed, and why",
+    "fleet": "show the queue of hosts of a fleet: sites, requests, workers, pages a second",
     "forecast": "show how long a crawl of sites, or of a list of URLs, takes",
     "identity": "check whether sites can tell who the crawler is",
     "lint": "check a robots.txt for errors and possible improvements",

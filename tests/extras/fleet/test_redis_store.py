@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from scrapy_rep.crawl.robots.stores import NullStore
-from scrapy_rep.extras.fleet.redis_connection import RedisConnection
+from scrapy_rep.extras.fleet.redis_connection import RedisConnection, address_of
 from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
@@ -173,6 +173,18 @@ def test_while_redis_is_away_the_local_store_answers(redis_client: Redis) -> Non
     at_once(store.put(ENTRY))
     at_once(store.release_lease(ORIGIN))
     assert local.calls == ["get", "lease", "put", "release"]
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("redis://:secret@redis.example:1234/5", "redis.example:1234/5"),
+        ("redis://redis.example", "redis.example:6379/0"),
+        ("unix:///run/redis.sock", "/run/redis.sock/0"),
+    ],
+)
+def test_the_address_of_redis_has_no_password_and_needs_no_port(url: str, address: str) -> None:
+    assert address_of(Redis.from_url(url)) == address
 
 
 def test_when_redis_is_back_others_may_not_know_it_for_a_while(
