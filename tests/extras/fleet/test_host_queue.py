@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
+from redis import Redis
 from scrapy import Request
 
 from scrapy_rep.extras.fleet.host_queue import start_right
 from tests.crawl.fleet import LEAST, MEMORY, SLOW, gaps, results, starts_of, wait_until
 from tests.support.crawl import Crawl, crawl, crawl_until, on_each_loop
-from tests.support.redis_server import RedisServer
+from tests.support.redis_server import RedisServer, free_port
 from tests.support.simulation import Simulation
 from tests.support.site import Answer, Site, robots
 
@@ -206,16 +208,27 @@ def test_a_worker_that_closes_gives_back_what_it_has_not_started(server: RedisSe
     assert len(first.pages) + len(second.pages) == 8
 
 
-def test_a_redis_without_memory_loses_no_request(server: RedisServer) -> None:
+def without_memory(client: Redis, *, is_over: bool) -> None:
+    client.config_set("maxmemory", 0 if is_over else 1)
+
+
+def as_replica(client: Redis, *, is_over: bool) -> None:
+    client.execute_command("REPLICAOF", *(("NO", "ONE") if is_over else ("127.0.0.1", free_port())))
+
+
+@pytest.mark.parametrize("change", [without_memory, as_replica])
+def test_a_redis_that_refuses_writes_for_a_while_loses_no_request(
+    server: RedisServer, change: Callable[..., None]
+) -> None:
     with Site() as site, server.client() as client:
         site.answer("/robots.txt", SLOW)
         urls = [f"{site.origin}/{page}" for page in range(12)]
         with ThreadPoolExecutor(1) as pool:
             running = pool.submit(crawl, *once(*urls), settings=settings_of(server, CONCURRENT_REQUESTS=2))
             wait_until(lambda: len(site.log) >= 3)
-            client.config_set("maxmemory", 1)
+            change(client, is_over=False)
             sleep(1)
-            client.config_set("maxmemory", 0)
+            change(client, is_over=True)
             result = running.result()
         assert set(urls) <= set(paths(site))
     assert not result.tracebacks
