@@ -361,11 +361,12 @@ class RepPriorityQueue:
 
     def _sort(self, slot: Slot) -> None:
         """Move those of the unsorted requests of *slot* to their origins that rank before all others."""
-        unsorted = slot.unsorted.get(self)
+        unsorted = slot.unsorted.pop(self, None)  # `remove` must not sort anew for each that cannot be stored
         while unsorted is not None and unsorted.size:
             ranks = (each.rank for (owner, _), each in slot.origins.items() if owner is self and each.size)
             others = min(ranks, default=None)
             if others is not None and others <= unsorted.rank:
+                slot.unsorted[self] = unsorted
                 return
             try:
                 self._put(slot, unsorted.pop())
@@ -373,7 +374,6 @@ class RepPriorityQueue:
                 self._lose(slot, error)
             except Exception as error:  # noqa: BLE001  # it is in no queue any more, and must not be counted
                 self._lose(slot, UnreadableError(1, error))
-        slot.unsorted.pop(self, None)
 
     def __len__(self) -> int:
         return self.size

@@ -412,6 +412,18 @@ def test_a_request_of_scrapys_queue_that_cannot_be_stored_anew_is_dropped_and_co
     assert (bench.pop_all(), len(bench.queue)) == (["b/1"], 0)
 
 
+def test_any_number_of_requests_that_cannot_be_stored_anew_is_dropped(clock: Simulation, tmp_path: Path) -> None:
+    scrapys = queue_of(crawler_at_rest(NO_ROBOTS), str(tmp_path), queue=DownloaderAwarePriorityQueue)
+    for number in range(1_500):
+        scrapys.push(request(f"a/{number}"))
+    scrapys.push(request("b/1"))
+    left = scrapys.close()
+    (tmp_path / _folder("a.example", None)).write_text("not ours, and in the way")
+    bench = Bench(clock, path=str(tmp_path), left=left)
+    assert (bench.pop_all(), len(bench.queue)) == (["b/1"], 0)
+    assert bench.crawler.stats.get_value("rep/queue/unreadable_count") == 1_500
+
+
 def test_a_lazy_start_is_held_back_while_many_wait_and_none_can_go(clock: Simulation) -> None:
     bench = Bench(clock, {"REP_MAX_WAITING": 3, "DOWNLOAD_DELAY": 10, "CONCURRENT_REQUESTS": 100})
     bench.push("a/1", "a/2", "a/3")
