@@ -234,7 +234,8 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         self._slots, self._stats, settings = crawl.part(Slots), crawl.stats, crawl.crawler.settings
         self._places = settings.getint("CONCURRENT_REQUESTS") or _BATCH
         self._places_of_site = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") or self._places
-        # What this worker has claimed and not handed out: a heap by the time to do so.
+        # What this worker has claimed and not handed out: a heap by the time to do so. Handed out at once, it
+        # would start too early on a site whose back-off this worker has not heard of.
         self._ahead: list[tuple[float, str, _Claim]] = []
         self._claims: dict[Request, _Claim] = {}  # what it has handed out and Scrapy has not handled
         # What the next poll tells: requests handled, and given back. What failed comes before it.
@@ -244,8 +245,8 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         self._pushed: Request | None = None  # by the filter of duplicates
         self._probes: set[str] = set()  # sites whose robots.txt this worker loads
         self._count = 0  # requests queued and claimed by all workers, at the last poll
-        self._next_poll = self._last_poll = self._lease_ends = 0.0
-        self._timer, self._wakes_at = Timer(), inf
+        self._next_poll = self._last_poll = 0.0
+        self._timer = Timer()
         crawl.events.opened.subscribe(self._opened)
         crawl.events.started.subscribe(lambda *start: call_later(0, self._check_start, *start))
         crawl.events.slowed.subscribe(lambda site, *_: self.learn(site))
@@ -290,7 +291,6 @@ class RedisHostQueue(Base):  # type: ignore[misc]
             elif (request := self._read(claim)) is not None:
                 self._claims[request] = claim
                 return request
-        self._wake_by(min(self._ahead[0][0] if self._ahead else inf, self._next_poll))
         return None
 
     def __len__(self) -> int:
@@ -311,7 +311,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
     def _poll(self) -> None:
         """Tell Redis what has been handled, and take what may start soon."""
         now, is_closing = clock.monotonic(), self._crawl.engine.is_closing
-        if is_closing or now >= self._lease_ends:  # or this process stood still, and others have what it claimed
+        if is_closing or now >= self._last_poll + self.LEASE:  # it stood still: others have what it claimed
             self._back += [number for _, number, _ in self._ahead]
             self._ahead.clear()
         is_busy = self._crawl.download_slots.has
@@ -330,24 +330,24 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         except RedisError as error:
             text = "The queue %s in Redis does not answer (%s): this worker tries again"
             self._crawl.log.add(ExtraTopic.REDIS_AWAY, text, self.key, error)
-            self._next_poll = clock.monotonic() + _AWAY
+            self._poll_at(clock.monotonic() + _AWAY)
             return
         self._done, self._back = [], []
         now = self._last_poll = clock.monotonic()
-        self._lease_ends = now + self.LEASE
         if returned and self._lease:
             self._stats.inc_value("rep/host_queue/returned_count", returned)
         for name, starts_in, delay, time, stored in out:
             permit = start_right(asked_at, starts_in, time, delay)
             claim = _Claim(stored[:_DIGITS].decode(), name.decode(), stored[_DIGITS:], permit if delay else None)
             heappush(self._ahead, (permit.starts_at - LEAD / 1e6, claim.number, claim))
+            self._wake_at(permit.starts_at - LEAD / 1e6)
         for name, stored in probes:
             self._probes.add(name.decode())
             start(self._probe(name.decode(), stored[_DIGITS:]))
         wait = _IDLE if next_in < 0 else min(max(next_in / 1e6, _SPACING), _IDLE)
         if full or not want or quota == len(probes) > 0:
             wait = _SPACING
-        self._next_poll = now if 0 < want <= len(out) else now + wait
+        self._poll_at(now if 0 < want <= len(out) else now + wait)
 
     def _read(self, claim: _Claim) -> Request | None:
         """The request of *claim*; None for one that cannot be read: it is set aside."""
@@ -431,7 +431,6 @@ class RedisHostQueue(Base):  # type: ignore[misc]
     def _opened(self) -> None:
         self._crawl.engine.tell_handled()
         self._crawl.engine.closing.add(self._poll)
-        self._wake_by(0.0)
         start(self._listen())
 
     async def _listen(self) -> None:
@@ -452,18 +451,16 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         listener.close()
 
     def _poll_by(self, due: float) -> None:
-        self._next_poll = min(self._next_poll, due)
-        self._wake_by(self._next_poll)
+        if due < self._next_poll:
+            self._poll_at(due)
 
-    def _wake_by(self, due: float) -> None:
-        if self._lease and due < self._wakes_at:
-            self._wakes_at = due
-            self._timer.call_after(due - clock.monotonic(), self._wake)
+    def _poll_at(self, due: float) -> None:
+        self._next_poll = due
+        self._wake_at(due)
 
-    def _wake(self) -> None:
-        if self._wakes_at <= clock.monotonic():  # else it was to be earlier, and has been
-            self._wakes_at = inf
-            self._crawl.engine.wake()
+    def _wake_at(self, due: float) -> None:
+        if self._lease:
+            self._timer.call_after(due - clock.monotonic(), self._crawl.engine.wake)
 
     def _close(self) -> None:
         self._lease = 0  # so what it has claimed goes back
