@@ -121,7 +121,9 @@ for _, dead in ipairs(call('ZRANGEBYSCORE', p .. 'workers', '-inf', now)) do
 end
 local found = call('ZRANGE', sites, 0, want + {_BATCH}, 'WITHSCORES')
 for i = 1, #found, 2 do
-    local site, at, delay = found[i], tonumber(found[i + 1]), tonumber(call('GET', p .. 'delay:' .. found[i]))
+    local site, at = found[i], tonumber(found[i + 1])
+    if next_in >= 0 and at - {_AHEAD} >= now + next_in then break end  -- nor is any after it ready sooner
+    local delay = tonumber(call('GET', p .. 'delay:' .. site))
     local queue, ready = p .. 'queue:' .. site, at - math.min({_AHEAD}, (delay or 0) / 2)
     if ready > now then
         next_in = next_in < 0 and ready - now or math.min(next_in, ready - now)
@@ -225,27 +227,26 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         sharing = crawl.find(Sharing)
         if sharing is None or not crawl.settings.redis_url:
             raise InvalidSettingError("RedisHostQueue needs REP_REDIS_URL: set it to the URL of this Redis")
-        sharing.host_queue, sharing.look_every = self, _LOOK
-        self.limiter = partial(SiteTurns, self)
+        sharing.host_queue, sharing.look_every, sharing.redis_limiter = self, _LOOK, partial(SiteTurns, self)
         self._check_format()
-        scripts = map(server.register_script, (_PUSH, _POLL, _SITE))
-        self._push, self._poll_script, self.site_script = scripts
+        self._push, self._poll_script, self.site_script = map(server.register_script, (_PUSH, _POLL, _SITE))
         self._worker, self._lease = uuid4().hex, microseconds(self.LEASE)
         self._slots, self._stats, settings = crawl.part(Slots), crawl.stats, crawl.crawler.settings
         self._places = settings.getint("CONCURRENT_REQUESTS") or _BATCH
         self._places_of_site = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") or self._places
-        # What this worker has claimed and not handed out: a heap by the time to do so.
+        # What this worker has claimed and not handed out: a heap by the time to do so. Handed out at once, it
+        # would start too early on a site whose back-off this worker has not heard of.
         self._ahead: list[tuple[float, str, _Claim]] = []
         self._claims: dict[Request, _Claim] = {}  # what it has handed out and Scrapy has not handled
         # What the next poll tells: requests handled, and given back. What failed comes before it.
         self._done: list[str] = []
         self._back: list[str] = []
-        self._unsent: list[tuple[Any, list[str], list[Any]]] = []
+        self._unsent: list[tuple[Any, ...]] = []
         self._pushed: Request | None = None  # by the filter of duplicates
         self._probes: set[str] = set()  # sites whose robots.txt this worker loads
         self._count = 0  # requests queued and claimed by all workers, at the last poll
-        self._next_poll = self._last_poll = self._lease_ends = 0.0
-        self._timer, self._wakes_at = Timer(), inf
+        self._next_poll = self._last_poll = 0.0
+        self._timer = Timer()
         crawl.events.opened.subscribe(self._opened)
         crawl.events.started.subscribe(lambda *start: call_later(0, self._check_start, *start))
         crawl.events.slowed.subscribe(lambda site, *_: self.learn(site))
@@ -290,17 +291,14 @@ class RedisHostQueue(Base):  # type: ignore[misc]
             elif (request := self._read(claim)) is not None:
                 self._claims[request] = claim
                 return request
-        self._wake_by(min(self._ahead[0][0] if self._ahead else inf, self._next_poll))
         return None
 
     def __len__(self) -> int:
         """How many requests are queued or claimed, by any worker: none of them closes while another may push."""
-        here = len(self._ahead) + len(self._claims) + len(self._unsent)
+        known = max(len(self._ahead) + len(self._claims) + len(self._unsent), self._count, 0)
         with suppress(RedisError):
-            self._count = (
-                self._count if here or self._count else int(self.server.get(f"{self.key}:hosts:count") or 0)
-            )
-        return max(here, self._count, 0)
+            return known or int(self.server.get(f"{self.key}:hosts:count") or 0)
+        return 0
 
     def clear(self) -> None:
         for name in self.server.scan_iter(f"{self.key}:hosts:*", count=1_000):
@@ -313,7 +311,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
     def _poll(self) -> None:
         """Tell Redis what has been handled, and take what may start soon."""
         now, is_closing = clock.monotonic(), self._crawl.engine.is_closing
-        if is_closing or now >= self._lease_ends:  # or this process stood still, and others have what it claimed
+        if is_closing or now >= self._last_poll + self.LEASE:  # it stood still: others have what it claimed
             self._back += [number for _, number, _ in self._ahead]
             self._ahead.clear()
         is_busy = self._crawl.download_slots.has
@@ -324,32 +322,32 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         ask = [self._worker, self._lease, want, self._places_of_site, quota, full, self._done, self._back]
         try:
             while self._unsent:
-                script, keys, values = self._unsent[0]
-                script(keys, values)
+                call, *arguments = self._unsent[0]
+                call(*arguments)
                 del self._unsent[0]
             asked_at = clock.monotonic()
             next_in, self._count, returned, out, probes = self._poll_script([self.key], [json.dumps(ask)])
         except RedisError as error:
             text = "The queue %s in Redis does not answer (%s): this worker tries again"
             self._crawl.log.add(ExtraTopic.REDIS_AWAY, text, self.key, error)
-            self._next_poll = clock.monotonic() + _AWAY
+            self._poll_at(clock.monotonic() + _AWAY)
             return
         self._done, self._back = [], []
         now = self._last_poll = clock.monotonic()
-        self._lease_ends = now + self.LEASE
         if returned and self._lease:
             self._stats.inc_value("rep/host_queue/returned_count", returned)
         for name, starts_in, delay, time, stored in out:
             permit = start_right(asked_at, starts_in, time, delay)
             claim = _Claim(stored[:_DIGITS].decode(), name.decode(), stored[_DIGITS:], permit if delay else None)
             heappush(self._ahead, (permit.starts_at - LEAD / 1e6, claim.number, claim))
+            self._wake_at(permit.starts_at - LEAD / 1e6)
         for name, stored in probes:
             self._probes.add(name.decode())
             start(self._probe(name.decode(), stored[_DIGITS:]))
         wait = _IDLE if next_in < 0 else min(max(next_in / 1e6, _SPACING), _IDLE)
         if full or not want or quota == len(probes) > 0:
             wait = _SPACING
-        self._next_poll = now if 0 < want <= len(out) else now + wait
+        self._poll_at(now if 0 < want <= len(out) else now + wait)
 
     def _read(self, claim: _Claim) -> Request | None:
         """The request of *claim*; None for one that cannot be read: it is set aside."""
@@ -360,9 +358,8 @@ class RedisHostQueue(Base):  # type: ignore[misc]
             self._stats.inc_value("rep/host_queue/unreadable_count")
             text = "A request for %s in the queue of hosts cannot be read (%s: %s): it is kept in %s"
             logger.error(text, claim.site, type(error).__name__, error, kept)
-            with suppress(RedisError):  # else it stays claimed, and comes again
-                self.server.rpush(kept, claim.stored)
-                self._done.append(claim.number)
+            self._send(self.server.rpush, kept, claim.stored)
+            self._done.append(claim.number)
             return None
 
     def take_permit(self, site: str) -> Permit | None:
@@ -421,12 +418,12 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         """Tell all workers what this one knows of the site *name*, and of a start there that it has not used."""
         self._send(self.site_script, [self.key], [*self.facts(name), unused, -1])
 
-    def _send(self, script: Any, keys: list[str], values: list[Any]) -> Any:
-        """Run *script*; None while Redis is away: the next poll runs it, or what a page yielded would be lost."""
+    def _send(self, call: Any, *arguments: Any) -> Any:
+        """What *call* returns; None while Redis is away: the next poll repeats it before it tells what is done."""
         try:
-            return script(keys, values)
+            return call(*arguments)
         except RedisError:
-            self._unsent.append((script, keys, values))
+            self._unsent.append((call, *arguments))
             return None
 
     # Redis, time, and the end.
@@ -434,38 +431,36 @@ class RedisHostQueue(Base):  # type: ignore[misc]
     def _opened(self) -> None:
         self._crawl.engine.tell_handled()
         self._crawl.engine.closing.add(self._poll)
-        self._wake_by(0.0)
         start(self._listen())
 
     async def _listen(self) -> None:
-        """Poll when another worker has pushed something for a site; a thread waits for that."""
+        """Poll when another worker has pushed something for a site, and before the lease ends; a thread waits.
+
+        The engine asks for nothing while the downloader is full.
+        """
         listener = self.server.pubsub(ignore_subscribe_messages=True)
         while self._lease:
             with suppress(RedisError):
                 await in_thread(listener.subscribe, f"{self.key}:hosts:wake")
                 while self._lease:
-                    if await in_thread(listener.get_message, True, 1.0) is not None:
+                    if await in_thread(listener.get_message, True, self.LEASE / 3) is not None:
                         self._poll_by(self._last_poll + _AFTER_PUSH)
+                    if self._lease and clock.monotonic() >= self._last_poll + self.LEASE / 3:
+                        self._poll()
             await sleep(_AWAY if self._lease else 0)
         listener.close()
 
     def _poll_by(self, due: float) -> None:
-        self._next_poll = min(self._next_poll, due)
-        self._wake_by(self._next_poll)
+        if due < self._next_poll:
+            self._poll_at(due)
 
-    def _wake_by(self, due: float) -> None:
-        if self._lease and due < self._wakes_at:
-            self._wakes_at = due
-            self._timer.call_after(due - clock.monotonic(), self._wake)
+    def _poll_at(self, due: float) -> None:
+        self._next_poll = due
+        self._wake_at(due)
 
-    def _wake(self) -> None:
-        now = clock.monotonic()
-        if self._wakes_at <= now:  # else it was to be earlier, and has been
-            self._wakes_at = inf
-            self._wake_by(now + self.LEASE / 3)
-            if now >= self._last_poll + self.LEASE / 3:  # the engine asks for nothing while the downloader is full
-                self._poll()
-            self._crawl.engine.wake()
+    def _wake_at(self, due: float) -> None:
+        if self._lease:
+            self._timer.call_after(due - clock.monotonic(), self._crawl.engine.wake)
 
     def _close(self) -> None:
         self._lease = 0  # so what it has claimed goes back

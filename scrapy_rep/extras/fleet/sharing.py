@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from scrapy import Spider, signals
@@ -47,8 +48,9 @@ class Sharing:
             self._connection = RedisConnection(crawl.crawler)
             crawl.events.opening_store.subscribe(self._in_redis)
             crawl.events.closed.subscribe(self._connection.close)
-        # The `RedisHostQueue` of this crawl, if it has one: that sets both when the scheduler opens.
+        # The `RedisHostQueue` of this crawl, if it has one: that sets all three when the scheduler opens.
         self.host_queue: Any = None
+        self.redis_limiter: Callable[[RedisConnection, str], RateLimiter] = RedisRateLimiter
         self.look_every = _LOOK
         self._timer = Timer()
         # What this crawl is telling other processes: it ends when that has been said.
@@ -70,9 +72,7 @@ class Sharing:
         if registry is None:
             return None
         if self._connection is not None:
-            if self.host_queue is not None:
-                return cast("RateLimiter", self.host_queue.limiter(self._connection, worker))
-            return RedisRateLimiter(self._connection, worker)
+            return self.redis_limiter(self._connection, worker)
         connection = registry.store.connection if isinstance(registry.store, SqliteStore) else None
         if connection is None:
             return None
