@@ -23,12 +23,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
 from math import inf
+from socket import gethostname
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -103,7 +105,7 @@ local worker, lease, want, most, quota, full, handled, back = unpack(cjson.decod
 local claims, out, probes, next_in, returned = p .. 'claims:' .. worker, {{}}, {{}}, -1, 0
 local function give_back(claims, id)
     local claim = call('HGET', claims, id)
-    local site, priority, request = string.match(claim or '', '^(%Z+)%z(%Z+)%z(.*)$')
+    local site, priority, request = string.match(claim or '', '^(%Z*)%z(%Z+)%z(.*)$')
     if not site then return end
     call('HDEL', claims, id)
     call('ZADD', p .. 'queue:' .. site, priority, request)
@@ -227,10 +229,15 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         sharing = crawl.find(Sharing)
         if sharing is None or not crawl.settings.redis_url:
             raise InvalidSettingError("RedisHostQueue needs REP_REDIS_URL: set it to the URL of this Redis")
+        if not crawl.crawler.settings.getbool("SCHEDULER_PERSIST"):
+            raise InvalidSettingError("set SCHEDULER_PERSIST = True: else a worker that ends empties the queue")
+        if server.connection_pool.connection_kwargs.get("decode_responses"):
+            raise InvalidSettingError("RedisHostQueue stores octets: remove decode_responses from REDIS_PARAMS")
         sharing.host_queue, sharing.look_every, sharing.redis_limiter = self, _LOOK, partial(SiteTurns, self)
         self._check_format()
         self._push, self._poll_script, self.site_script = map(server.register_script, (_PUSH, _POLL, _SITE))
-        self._worker, self._lease = uuid4().hex, microseconds(self.LEASE)
+        self._worker = f"{gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
+        self._lease = microseconds(self.LEASE)
         self._slots, self._stats, settings = crawl.part(Slots), crawl.stats, crawl.crawler.settings
         self._places = settings.getint("CONCURRENT_REQUESTS") or _BATCH
         self._places_of_site = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") or self._places
@@ -301,8 +308,10 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         return 0
 
     def clear(self) -> None:
+        """Remove all requests. What is known of sites stays: their next starts come no sooner for it."""
         for name in self.server.scan_iter(f"{self.key}:hosts:*", count=1_000):
-            self.server.unlink(name)
+            if not name.removeprefix(f"{self.key}:hosts:".encode()).startswith((b"sites", b"delay:")):
+                self.server.unlink(name)
         self._count = 0
         self._check_format()
 
@@ -376,7 +385,8 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         if claim is None:
             return
         self._done.append(claim.number)
-        self._poll_by(clock.monotonic() + _ACK)
+        has_delay = self._slots.site(claim.site).floor  # else the site may have more at once
+        self._poll_by(clock.monotonic() + (_ACK if has_delay else _AFTER_PUSH))
         if claim.permit is not None:  # robots.txt forbade the page, or a cache had it
             self.learn(claim.site, claim.permit.number)
             self._poll_by(0.0)
@@ -466,6 +476,8 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         self._lease = 0  # so what it has claimed goes back
         self._timer.stop()
         self._crawl.engine.closing.remove(self._poll)
+        if self._probes:  # another worker may load these robots.txt files now
+            self._send(self.server.zadd, f"{self.key}:hosts:new", dict.fromkeys(self._probes, 0), False, True)
         self._poll()
         with suppress(RedisError):
             self.server.publish(f"{self.key}:hosts:wake", "")  # for the others, and to end `_listen`

@@ -208,6 +208,47 @@ def test_a_worker_that_closes_gives_back_what_it_has_not_started(server: RedisSe
     assert len(first.pages) + len(second.pages) == 8
 
 
+def test_requests_without_a_site_go_back_too(server: RedisServer) -> None:
+    urls = [f"data:,{number}" for number in range(8)]
+    settings = settings_of(server, CONCURRENT_REQUESTS=1)
+    first = crawl(*once(*urls), settings={**settings, "CLOSESPIDER_PAGECOUNT": 3})
+    second = crawl(*once(*urls), settings=settings)
+    assert sorted([*first.urls, *second.urls]) == urls
+
+
+def test_an_emptied_queue_keeps_the_delays(server: RedisServer) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 3"))
+        found = [
+            crawl(f"{site.origin}/", settings=settings_of(server, SCHEDULER_FLUSH_ON_START=is_over))
+            for is_over in (False, True)
+        ]
+    assert min(gaps(starts_of(found, f"{site.origin}/"))) >= 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"SCHEDULER_PERSIST": False}, "set SCHEDULER_PERSIST = True"),
+        ({"REDIS_PARAMS": {"decode_responses": True}}, "remove decode_responses from REDIS_PARAMS"),
+    ],
+)
+def test_settings_that_would_lose_requests_are_refused(
+    server: RedisServer, settings: dict[str, Any], message: str
+) -> None:
+    result = crawl("data:,", settings=settings_of(server, **settings), apart=True)
+    assert any(message in f"{line.message}{line.traceback}" for line in result.log)
+
+
+def test_one_fast_site_is_not_held_up(server: RedisServer) -> None:
+    with Site() as site:
+        urls = [f"{site.origin}/{page}" for page in range(40)]
+        crawl(*once(*urls), settings=settings_of(server, CONCURRENT_REQUESTS_PER_DOMAIN=1))
+        pages = [one.time for one in site.log if one.path != "/robots.txt"]
+    assert len(pages) == 40
+    assert pages[-1] - pages[0] < 4
+
+
 def without_memory(client: Redis, *, is_over: bool) -> None:
     client.config_set("maxmemory", 0 if is_over else 1)
 
