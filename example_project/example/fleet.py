@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
-from signal import SIGHUP, SIGINT, SIGTERM, default_int_handler, signal
+from signal import SIGHUP, default_int_handler, signal
 from subprocess import DEVNULL, Popen
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -74,7 +74,7 @@ def running(command: list[str], *, is_apart: bool) -> Iterator[Popen[bytes]]:
     try:
         yield process
     finally:
-        process.send_signal(SIGTERM if is_apart else SIGINT)
+        process.terminate()
         process.wait()
 
 

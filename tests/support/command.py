@@ -104,13 +104,15 @@ def _run(
     main()
 
 
-def scrapy_process(*arguments: str, folder: Path | None = None) -> subprocess.Popen[bytes]:
-    """A call that is under way, all its streams pipes."""
+def scrapy_process(
+    *arguments: str, folder: Path | None = None, stdout: int = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
+    """A call that is under way; its streams are pipes, but for another *stdout*."""
     return subprocess.Popen(
         [sys.executable, "-c", _WITH_CTRL_C, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")])},
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stdout=stdout,
         stderr=subprocess.PIPE,
     )

@@ -8,8 +8,6 @@ import pty
 import re
 from collections.abc import Callable
 from pathlib import Path
-from subprocess import DEVNULL, Popen
-from sys import executable
 from threading import Timer
 from typing import Any
 
@@ -158,12 +156,14 @@ def test_watch_waits_for_the_queue_and_writes_a_line_for_each_look_into_a_file(
         assert process.returncode == 0
 
 
-def test_watch_redraws_a_table_on_a_terminal(redis_server: RedisServer, queue: Redis) -> None:
+def test_watch_redraws_a_table_on_a_terminal(
+    redis_server: RedisServer, queue: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setenv("LINES", "12")
     ours, theirs = pty.openpty()
-    command = [executable, "-m", "scrapy", "robots", "fleet", "--key", QUEUE, "--watch"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "70", "LINES": "12"}
-    command += ["-s", f"REP_REDIS_URL={redis_server.url}"]
-    with Popen(command, stdin=DEVNULL, stdout=theirs, env=environment) as process:
+    arguments = ("robots", "fleet", "--key", QUEUE, "--watch", "-s", f"REP_REDIS_URL={redis_server.url}")
+    with scrapy_process(*arguments, stdout=theirs) as process:
         text = b""
         while text.count(b"\x1b[J") < 2:
             text += os.read(ours, 4_096)
