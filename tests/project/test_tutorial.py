@@ -66,6 +66,7 @@ def run(command: str, folder: Path) -> str:
 def shape(line: str) -> str:
     """A *line* without what differs from run to run: dates, times, hashes, the order of equal counts."""
     line = re.sub(r"\d{4}-\d\d-\d\d[T ][\d:]{8}|\d+ \w+ \d{4}, \d\d:\d\d|[0-9a-f]{64}|\d+\.\d+s", "#", line)
+    line = re.sub(r"# to \d\d:\d\d", "#", line)  # a crawl that began in the minute before
     line = re.sub(r"waited [\d.]+ s", "waited #", line)
     head, most, counts = line.partition(", most by ")
     return head + most + ", ".join(sorted(re.split(r"(?<=\d), ", counts)))

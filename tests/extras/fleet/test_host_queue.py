@@ -240,15 +240,6 @@ def test_settings_that_would_lose_requests_are_refused(
     assert any(message in f"{line.message}{line.traceback}" for line in result.log)
 
 
-def test_one_fast_site_is_not_held_up(server: RedisServer) -> None:
-    with Site() as site:
-        urls = [f"{site.origin}/{page}" for page in range(40)]
-        crawl(*once(*urls), settings=settings_of(server, CONCURRENT_REQUESTS_PER_DOMAIN=1))
-        pages = [one.time for one in site.log if one.path != "/robots.txt"]
-    assert len(pages) == 40
-    assert pages[-1] - pages[0] < 4
-
-
 def without_memory(client: Redis, *, is_over: bool) -> None:
     client.config_set("maxmemory", 0 if is_over else 1)
 
