@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from tests.support.redis_server import RedisServer, free_port
+from tests.support.redis_server import KEEPS_DATA, RedisServer, free_port
 
 from . import gauges
 from .events import EVENTS
@@ -186,8 +186,8 @@ class Run:
         self._gauges = enter((self.folder / "gauges.log").open("a", encoding="ascii"))
         self._progressed_at = time.monotonic()
         if self._plan.redis:
-            kept = ("--appendonly", "yes", "--appendfsync", "always") if self.state.world.one_queue else ()
-            self.redis = enter(RedisServer(*kept))  # a queue that Redis loses is lost
+            options = KEEPS_DATA if self.state.world.one_queue else ()  # a queue that Redis loses is lost
+            self.redis = enter(RedisServer(*options))
         if "disk" in self._plan.events:
             try:
                 self.disk = enter(SmallDisk(self.folder / "store", DISK))

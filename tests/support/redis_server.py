@@ -28,6 +28,10 @@ def executable() -> str | None:
     return found
 
 
+KEEPS_DATA = ("--appendonly", "yes", "--appendfsync", "always")
+"""Options of a server that has its data again after a kill and a start."""
+
+
 class RedisServer:
     """A server of its own on a free port of 127.0.0.1, empty; use it as a context manager."""
 

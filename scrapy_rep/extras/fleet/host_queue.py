@@ -263,7 +263,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
     def _check_format(self) -> None:
         name = f"{self.key}:hosts:format"
         self.server.set(name, FORMAT, nx=True)
-        if (found := self.server.get(name)) not in {FORMAT, FORMAT.encode()}:
+        if (found := self.server.get(name)) != FORMAT.encode():
             raise InvalidSettingError(
                 f"the queue {self.key} in Redis has format {found!r}, and this scrapy_rep reads {FORMAT}: upgrade"
                 " all workers together, after the queue is empty, or set another SCHEDULER_QUEUE_KEY"
@@ -310,10 +310,9 @@ class RedisHostQueue(Base):  # type: ignore[misc]
     def clear(self) -> None:
         """Remove all requests. What is known of sites stays: their next starts come no sooner for it."""
         for name in self.server.scan_iter(f"{self.key}:hosts:*", count=1_000):
-            if not name.removeprefix(f"{self.key}:hosts:".encode()).startswith((b"sites", b"delay:")):
+            if not name.removeprefix(f"{self.key}:hosts:".encode()).startswith((b"format", b"sites", b"delay:")):
                 self.server.unlink(name)
         self._count = 0
-        self._check_format()
 
     # What is handed out.
 

@@ -17,7 +17,7 @@ from scrapy import Request
 from scrapy_rep.extras.fleet.host_queue import start_right
 from tests.crawl.fleet import LEAST, MEMORY, SLOW, gaps, results, starts_of, wait_until
 from tests.support.crawl import Crawl, crawl, crawl_until, on_each_loop
-from tests.support.redis_server import RedisServer, free_port
+from tests.support.redis_server import KEEPS_DATA, RedisServer, free_port
 from tests.support.simulation import Simulation
 from tests.support.site import Answer, Site, robots
 
@@ -267,7 +267,7 @@ def test_a_redis_that_refuses_writes_for_a_while_loses_no_request(
 
 
 def test_redis_may_go_and_come_back(server: RedisServer) -> None:
-    with Site() as site, RedisServer("--appendonly", "yes", "--appendfsync", "always") as own:
+    with Site() as site, RedisServer(*KEEPS_DATA) as own:
         site.answer("/robots.txt", SLOW)
         urls = [f"{site.origin}/{page}" for page in range(12)]
         with ThreadPoolExecutor(1) as pool:
