@@ -35,7 +35,6 @@ from scrapy_rep.protocol import DIALECTS, Dialect, Origin, Reason, Verdict, acce
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.commands import Command, module_of
 from scrapy_rep.tools.crawlers import CRAWLERS, Category, Follows, Source
-from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import Config, read_config
 from scrapy_rep.tools.lint.fixes import FIXABLE
 from tests.support.crawl import crawl
@@ -46,7 +45,6 @@ from tests.support.markdown import (
     assignments,
     blocks,
     commands,
-    lint_pages,
     names,
     rows,
     run_robots,
@@ -200,16 +198,6 @@ def test_every_contract_has_its_row() -> None:
     assert names(PAGES["docs/reference/contracts.md"]) == [f"@{contract.name}" for contract in CONTRACTS]
 
 
-def test_the_lint_codes_are_the_headings_of_their_pages() -> None:
-    assert re.findall(r"^## (.+)$", lint_pages(), re.MULTILINE) == list(CODES)
-
-
-def test_every_lint_code_has_its_row_with_its_severity_and_title() -> None:
-    assert [*rows(PAGES["docs/lint/index.md"]).items()] == [
-        (code, [kind.severity, kind.title]) for code, kind in CODES.items()
-    ]
-
-
 def unread(settings: type, modules: Iterable[str]) -> list[str]:
     """The fields of *settings* that none of *modules*, texts of Python, reads from what is called settings."""
     read = {
@@ -252,14 +240,6 @@ def test_the_table_of_statuses_says_what_access_does() -> None:
                 assert access(status, not_found) == (meaning.strip() or "unavailable"), (what, status)
             found[status] = meaning
     assert found.keys() >= {*range(200, 600)}
-
-
-def test_every_lint_code_is_linked_to_its_entry() -> None:
-    links = re.findall(r"^\| \[`(.+)`\]\((.+)#(.+)\) \|", PAGES["docs/lint/index.md"], re.MULTILINE)
-    assert [code for code, _, _ in links] == list(CODES)
-    for code, page, anchor in links:
-        assert f"\n## {code}\n" in PAGES[f"docs/lint/{page}"]
-        assert anchor == code
 
 
 def test_the_api_page_has_exactly_the_public_names() -> None:

@@ -48,12 +48,6 @@ def rows(text: str) -> dict[str, list[str]]:
     return {name: cells.split(" | ") for name, cells in lines}
 
 
-def lint_pages() -> str:
-    """The pages with the entries of the lint codes, one after the other, in the order of their list."""
-    listed = re.findall(r"^- .+\((.+)\)$", PAGES["docs/lint/index.md"], re.MULTILINE)
-    return "".join(PAGES[f"docs/lint/{name}"] for name in listed)
-
-
 def assignments(block: str) -> Iterator[tuple[str, object]]:
     """The settings that a *block* of Python assigns, with their values, where these are literals."""
     for node in ast.parse(block).body:

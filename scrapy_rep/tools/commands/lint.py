@@ -23,9 +23,9 @@ from typing import IO, TYPE_CHECKING, Final
 from scrapy_rep.protocol import DIALECTS, MAX_SIZE
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.lint import Severity
+from scrapy_rep.tools.lint.codes import explained
 from scrapy_rep.tools.lint.config import NEVER, Config, files_in, find_config, read_code, read_config, read_names
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile, lint_files, replace_file
-from scrapy_rep.tools.lint.finding import page
 
 from . import FOUND, OK, default_settings, dialect_and_limit, main_of
 from .inputs import (
@@ -96,7 +96,7 @@ def _add_outputs(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code. Without *settings* the defaults count."""
     if arguments.explain:
-        out.write(f"# {arguments.explain}\n\n{page(arguments.explain)}\n")
+        out.write(explained(arguments.explain))
         return OK
     names = arguments.files or ["."]
     check_names(names)

@@ -11,8 +11,9 @@ from typing import Final
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
 
 from . import agent_checks, content_usage_checks, path_checks, record_checks, rule_checks, text_checks
+from .codes import CODES, Code, Severity
 from .consequences import fold
-from .finding import CODES, MOST_OF_A_CODE, Code, Consequence, Edit, Finding, Findings, Fix, Severity
+from .finding import MOST_OF_A_CODE, Consequence, Edit, Finding, Findings, Fix
 from .fixes import fix_for
 from .subject import Subject
 

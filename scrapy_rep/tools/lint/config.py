@@ -14,7 +14,8 @@ from scrapy_rep.protocol.display import perhaps
 from scrapy_rep.tools import files
 
 from . import CODES
-from .finding import Finding, Severity
+from .codes import Severity
+from .finding import Finding
 
 ALL: Final = "all"
 NEVER: Final = "never"

@@ -1,57 +1,20 @@
-"""Findings: how serious they are, how they are collected, how they are fixed, and the table of their codes."""
+"""Findings: what they hold, how they are collected, and how edits fix them."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrapy_rep.protocol.display import StringEnum, shown
+from scrapy_rep.protocol.display import shown
+
+from .codes import CODES, Severity
 
 MOST_OF_A_CODE: Final = 1_000
 """Findings of one code that are kept: a hostile body can have hundreds of thousands."""
 
 _LONGEST_QUOTE: Final = 60  # characters
-
-
-class Severity(StringEnum):
-    """How serious a finding is, the worst first; each is a string."""
-
-    ERROR = "error"
-    """It does not do what its author meant, or no crawler reads it."""
-    WARNING = "warning"
-    """Crawlers disagree about it, or it is probably a mistake."""
-    OPTIMISE = "optimise"
-    """It could be removed without changing a verdict."""
-    NOTE = "note"
-    """It works, but is worth knowing."""
-
-    @property
-    def rank(self) -> int:
-        """0 for the worst."""
-        return _RANKS[self]
-
-    @property
-    def noun(self) -> str:
-        """What a finding of this severity is called in a sentence, in the singular."""
-        return "improvement" if self is Severity.OPTIMISE else self.value
-
-
-_RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """A kind of finding. ``message`` and ``advice`` are format strings for the facts of a finding."""
-
-    severity: Severity
-    title: str
-    message: str
-    advice: str
 
 
 class Consequence(NamedTuple):
@@ -105,7 +68,7 @@ class Findings:
 
     def sorted(self) -> tuple[Finding, ...]:
         """Return all findings by line and column."""
-        return tuple(sorted(self._found, key=lambda one: (one.line, one.column, _RANKS[one.severity], one.code)))
+        return tuple(sorted(self._found, key=lambda one: (one.line, one.column, one.severity.rank, one.code)))
 
 
 def _quote(fact: bytes | str | int) -> str:
@@ -151,34 +114,3 @@ def apply_fixes(body: bytes, fixes: Iterable[Fix]) -> tuple[bytes, int]:
         parts += [body[end : edit.start], edit.text]
         end = edit.end
     return b"".join([*parts, body[end:]]), made
-
-
-_PAGES: Final = Path(__file__).with_name("pages")  # docs/lint/, which ships with the package
-_LISTED: Final = re.compile(r"^- .+\((.+)\)$", re.MULTILINE)
-_ENTRY: Final = re.compile(
-    r"^## (?P<code>[a-z0-9-]+)\n\n"
-    r"(?P<page>\*(?P<severity>\w+)\*,\s(?P<title>.+?)\.\s.*?"
-    r"^```text\n(?P<message>.+?)\n    help: (?P<advice>.+?)\n```\n.*?)\n*(?=^## |\Z)",
-    re.MULTILINE | re.DOTALL,
-)
-
-
-@lru_cache(maxsize=1)
-def _pages() -> dict[str, re.Match[str]]:
-    """The entry of each code, in the order in which the index lists its page."""
-    names = _LISTED.findall((_PAGES / "index.md").read_text("utf-8"))
-    texts = [(_PAGES / name).read_text("utf-8") for name in names]
-    return {entry["code"]: entry for text in texts for entry in _ENTRY.finditer(text)}
-
-
-def page(code: str) -> str:
-    """What the findings of *code* mean, with a bad and a good example, in Markdown; empty for no code."""
-    entry = _pages().get(code)
-    return entry["page"] if entry else ""
-
-
-CODES: Final[dict[str, Code]] = {
-    code: Code(Severity(entry["severity"]), " ".join(entry["title"].split()), entry["message"], entry["advice"])
-    for code, entry in _pages().items()
-}
-"""The kinds of findings by their codes, as docs/lint/ describes them."""

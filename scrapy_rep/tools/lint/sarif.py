@@ -10,10 +10,11 @@ from urllib.parse import quote
 
 from scrapy_rep.protocol import GOOGLE
 
-from . import CODES
+from . import CODES, Severity
+from .codes import explained
 from .config import Config
 from .file_linter import LintedFile
-from .finding import Consequence, Edit, Finding, Fix, Severity, page
+from .finding import Consequence, Edit, Finding, Fix
 from .subject import Subject
 
 _LEVELS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
@@ -46,11 +47,10 @@ def sarif_results(linted: LintedFile) -> list[dict[str, Any]]:
 
 
 def _rule(code: str, severity: Severity) -> dict[str, Any]:
-    text = page(code)
     return {
         "id": code,
         "shortDescription": {"text": CODES[code].title},
-        "help": {"text": text, "markdown": text},
+        "help": {"text": explained(code)},
         "defaultConfiguration": {"level": _LEVELS.get(severity, "note")},
     }
 

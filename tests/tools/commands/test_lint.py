@@ -490,7 +490,7 @@ def test_a_comment_without_effect_is_told_beside_the_findings(
 def test_the_page_of_a_code_is_printed() -> None:
     code, out = linted("--explain", "nul")
     assert code == 0
-    assert out.startswith("# nul\n\n*error*, NUL character. ")
+    assert out.startswith("nul: error: NUL character\n\nA text file")
     assert "\nGood:\n" in out
 
 

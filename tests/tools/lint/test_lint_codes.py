@@ -6,15 +6,11 @@ import re
 
 import pytest
 
-from scrapy_rep.tools.lint import CODES, Finding, lint
-from tests.support.markdown import lint_pages
+from scrapy_rep.tools.lint import CODES, lint
+from tests.support import lint_pages
+from tests.support.lint_pages import findings_in
 
-_ENTRY = re.compile(
-    r"^## (?P<code>[a-z0-9-]+)\n\n\*(?P<severity>\w+)\*, (?P<text>.+?)\n\n"
-    r"Bad:\n\n(?P<bad>```.+?)\n```\n\nGood:\n\n(?P<good>```.+?)\n```\n",
-    re.MULTILINE | re.DOTALL,
-)
-ENTRIES = {entry["code"]: entry for entry in _ENTRY.finditer(lint_pages())}
+PAGES = lint_pages.pages()
 CLEAN = b"""# What crawlers may request here; https://example.com/crawling tells more.
 User-agent: *
 Disallow: /search
@@ -41,21 +37,15 @@ Sitemap: https://cdn.example/news.xml.gz
 """
 
 
-def found_in(block: str) -> tuple[Finding, ...]:
-    """The findings in an example of the docs: a file, or a call in Python."""
-    language, _, text = block.removeprefix("```").partition("\n")
-    if language == "python":
-        return eval(text, {"lint": lint})  # noqa: S307  # our own docs
-    return lint(f"{text}\n".encode())
-
-
-def test_the_docs_have_an_entry_for_each_code_in_order() -> None:
-    assert list(ENTRIES) == list(CODES)
+def test_the_documentation_is_what_the_table_says() -> None:
+    """If not, run ``python -m tests.support.lint_pages``."""
+    assert {name: (lint_pages.FOLDER / f"{name}.md").read_text("utf-8") for name in PAGES} == PAGES
+    assert {path.stem for path in lint_pages.FOLDER.iterdir()} == {*PAGES}
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_the_bad_example_has_the_finding(code: str) -> None:
-    findings = [each for each in found_in(ENTRIES[code]["bad"]) if each.code == code]
+    findings = [each for each in findings_in(CODES[code].bad) if each.code == code]
     assert findings
     for each in findings:
         assert each.severity is CODES[code].severity
@@ -66,7 +56,7 @@ def test_the_bad_example_has_the_finding(code: str) -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_the_good_example_has_nothing_to_be_found(code: str) -> None:
-    found = {each.code for each in found_in(ENTRIES[code]["good"])}
+    found = {each.code for each in findings_in(CODES[code].good)}
     assert found <= {"no-sitemap", "site-closed"} - {code}  # an example may be a part, or of a closed site
 
 

@@ -30,7 +30,7 @@ def test_each_rule_has_its_page() -> None:
     document = sarif_document([], Config(severity={"nul": Severity.NOTE}))
     rules = {rule["id"]: rule for rule in document["runs"][0]["tool"]["driver"]["rules"]}
     assert list(rules) == list(CODES)
-    assert all("\nBad:\n" in rule["help"]["markdown"] for rule in rules.values())
+    assert all("\nBad:\n" in rule["help"]["text"] for rule in rules.values())
     assert rules["nul"]["defaultConfiguration"] == {"level": "note"}
 
 
