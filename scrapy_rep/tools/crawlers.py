@@ -18,7 +18,7 @@ from scrapy_rep.protocol.product_token import token_in
 
 __all__ = [
     "AI_CRAWLERS", "AI_CRAWLERS_IN_USE", "ARCHIVE_CRAWLERS", "COMMON_AI_CRAWLERS", "CRAWLERS", "SEARCH_CRAWLERS",
-    "Category", "Crawler", "Follows", "Source", "crawler_like", "crawler_of",
+    "Category", "Crawler", "Follows", "Source", "crawler_like", "crawler_of", "is_misnomer",
 ]  # fmt: skip
 
 _TABLE: Final = Path(__file__).with_name("crawlers.csv")
@@ -208,7 +208,13 @@ def crawler_like(name: str) -> Crawler | None:
     return _BY_KEY[_key(meant)] if meant else _one_letter_off(key)
 
 
+def is_misnomer(name: str) -> bool:
+    """Whether *name* is that of an owner or a product, for which `crawler_like` names one of perhaps several."""
+    return _joined(name) == _key(name) and _key(name) in _MISNOMERS
+
+
 _SHORTEST: Final = 7  # letters: one wrong letter makes a shorter name another one
+_SHORTEST_STEM: Final = 6  # without "bot": Snapbot is not ShapBot
 
 
 def _joined(name: str) -> str:
@@ -240,7 +246,7 @@ def _one_letter_off(key: str) -> Crawler | None:
         return None
     for shorter in _shortened(key):
         for known in _BY_SHORTENED.get(shorter, ()):
-            if _is_one_mistake(key, known):
+            if len(known.removesuffix("bot")) >= _SHORTEST_STEM and _is_one_mistake(key, known):
                 return _BY_KEY[known]
     return None
 

@@ -6,8 +6,7 @@ import difflib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator
 from typing import IO, Any, ClassVar, Final
 
 from scrapy_rep.protocol.display import number_of, shown
@@ -15,6 +14,7 @@ from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import CODES, Finding, Severity
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import LintedFile
+from scrapy_rep.tools.lint.finding import line_ranges
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.lint.subject import characters
 
@@ -22,7 +22,6 @@ from .terminal import paint, with_carets
 
 _STYLES: Final = {Severity.ERROR: "bad", Severity.WARNING: "strong"}
 _ANNOTATIONS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
-_MOST_LINES: Final = 12  # of a file that are listed below a code
 _ABOUT_KEYS: Final = frozenset(
     {"unknown-record", "misspelt-key", "misspelt-key-ignored", "missing-colon", "odd-case-key"}
 )
@@ -58,8 +57,9 @@ class _Counted(Output):
         """Count the findings in a file."""
         self._files += 1
         self._fixed += linted.fixed
-        self._fixable += linted.fixable
-        self._counts.update(finding.severity for finding in linted.findings)
+        self._fixable += len(linted.fixable)
+        for finding in linted.findings:
+            self._counts[finding.severity] += len(finding.lines)
 
     def end(self) -> None:
         """Print the totals."""
@@ -131,10 +131,10 @@ class _ByCode(_Counted):
     def add(self, linted: LintedFile) -> None:
         """Keep the findings in a file."""
         super().add(linted)
-        for finding, fix in zip(linted.findings, linted.fixes, strict=True):
+        self._fixable_of.update(linted.fixable)
+        for finding in linted.findings:
             lines = self._lines[finding.severity, finding.code]
-            lines.setdefault(linted.name, []).append(finding.line)
-            self._fixable_of[finding.code] += fix is not None
+            lines.setdefault(linted.name, []).extend(finding.lines)
 
     def _by_code(self) -> Iterator[tuple[Severity, str, int, str, dict[str, list[int]]]]:
         """Yield severity, code, number of findings, what --fix can do, and the lines of each file.
@@ -156,18 +156,9 @@ class GroupedOutput(_ByCode):
             count = f"{number:,}, {fixable}" if fixable else f"{number:,}"
             self._out.write(f"{code}: {self._painted(severity)}: {CODES[code].title} ({count})\n")
             for name, lines in files.items():
-                where = _ranges(lines)
+                where = line_ranges(filter(None, lines))
                 self._out.write(f"    {shown(name)}{':' if where else ''}{where}\n")
         super().end()
-
-
-def _ranges(lines: Sequence[int]) -> str:
-    """Numbers of *lines* with consecutive ones in one range; empty when there is only the file as a whole."""
-    numbers = sorted({line for line in lines if line})
-    runs = [list(run) for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])]
-    texts = [str(run[0][1]) if len(run) == 1 else f"{run[0][1]}-{run[-1][1]}" for run in runs]
-    left = len(texts) - _MOST_LINES
-    return ", ".join(texts[:_MOST_LINES]) + (f" and {left:,} more" if left > 0 else "")
 
 
 class StatisticsOutput(_ByCode):

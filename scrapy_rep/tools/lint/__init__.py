@@ -10,9 +10,9 @@ from typing import Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
 
-from . import agent_checks, content_usage_checks, path_checks, record_checks, rule_checks, text_checks
+from . import accidents, agent_checks, content_usage_checks, path_checks, record_checks, rule_checks, text_checks
 from .codes import CODES, Code, Severity
-from .consequences import fold
+from .consequences import fold, merged
 from .finding import MOST_OF_A_CODE, Consequence, Edit, Finding, Findings, Fix
 from .fixes import fix_for
 from .subject import Subject
@@ -21,7 +21,15 @@ __all__ = [
     "CODES", "MOST_OF_A_CODE", "Code", "Consequence", "Edit", "Finding", "Fix", "Severity", "fix_for", "lint",
 ]  # fmt: skip
 
-_LINE_BY_LINE: Final = (text_checks, agent_checks, path_checks, rule_checks, record_checks, content_usage_checks)
+_LINE_BY_LINE: Final = (
+    accidents,
+    text_checks,
+    agent_checks,
+    path_checks,
+    rule_checks,
+    record_checks,
+    content_usage_checks,
+)
 
 
 def lint(
@@ -38,15 +46,15 @@ def lint(
     They are about Google's reading, also if *dialect* is none of Google's: that has no findings of its own.
     *limit* is the number of octets that are parsed (None: all). *url* is the URL that was requested, *hops* are
     its redirects, *status* is that of the final response; what is unknown is not checked. Each code has at most
-    `MOST_OF_A_CODE` findings. Raises `TypeError` for a *body* that is not ``bytes``, and nothing else, whatever
-    the body contains.
+    `MOST_OF_A_CODE` findings, an improvement one for all its lines. Raises `TypeError` for a *body* that is not
+    ``bytes``, and nothing else, whatever the body contains.
     """
     return findings_in(Subject.of(body, dialect, limit, url=url, hops=hops, status=status))
 
 
 def findings_in(subject: Subject) -> tuple[Finding, ...]:
     """The findings in *subject*, as `lint` returns them."""
-    return tuple(filter(None, fold(separate_findings_in(subject), subject, separate_findings_in)))
+    return merged(filter(None, fold(separate_findings_in(subject), subject, separate_findings_in)))
 
 
 def separate_findings_in(subject: Subject) -> tuple[Finding, ...]:

@@ -10,13 +10,15 @@ from typing import Final
 from scrapy_rep.protocol import DIALECTS, Group, Record, Rule, Verdict, parse
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
-from scrapy_rep.tools.crawlers import Crawler, crawler_like, crawler_of
+from scrapy_rep.tools.crawlers import Crawler, crawler_like, crawler_of, is_misnomer
 from scrapy_rep.tools.profiles import DISOBEYS, reading
 
-from .finding import Findings
+from .finding import Findings, Prose
 from .subject import Subject
 
-_LIST: Final = re.compile(rb"[,;|]")
+_LIST: Final = re.compile(rb"[ \t]*[,;|][ \t]*")
+_NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9_. -]*(?:/[0-9.]*)?|\*")
+_WITH_VERSION: Final = re.compile(rb"([A-Za-z_-]+)/[0-9.]*")
 _HEADER: Final = re.compile(rb"mozilla/|\(", re.IGNORECASE)
 _STAR_RULES: Final = 8  # rules for * that are looked for in each named group
 _STEPS: Final = 100_000  # rules of named groups that are compared with those for *
@@ -35,7 +37,8 @@ def check(subject: Subject, found: Findings) -> None:
         for agent in group.agents:
             token = token_in(agent.value, wide=subject.dialect.wide_tokens)
             if code := _agent_code(agent.value, token):
-                found.add(code, agent.line, subject.value_column(agent), agent.value, token)
+                write = _written(code, agent, token, subject)
+                found.add(code, agent.line, subject.value_column(agent), agent.value, token, write=write)
             first = by_token.get(_token(agent, subject), [group])[0]
             if first is not group:
                 place, facts = (agent.line, subject.value_column(agent)), (agent.value, str(first.agents[0].line))
@@ -83,7 +86,21 @@ def _agent_code(value: bytes, token: bytes) -> str:
         return "agent-names-nobody"
     if len(token) == len(value):
         return ""
-    return "several-agents" if _LIST.search(value) else "agent-with-other-text"
+    return "several-agents" if len(_listed(value)) > 1 else "agent-with-other-text"
+
+
+def _listed(value: bytes) -> list[bytes]:
+    """The names in a *value* that is a list of names of crawlers; none in any other."""
+    names = [name for name in _LIST.split(value) if name]
+    return names if all(map(_NAME.fullmatch, names)) else []
+
+
+def _written(code: str, agent: Record, token: bytes, subject: Subject) -> bytes | None:
+    """What to write in place of *agent*, which has a finding of *code* and is read as *token*."""
+    if code == "several-agents":
+        return b"\n".join(agent.key + b": " + name for name in _listed(agent.value))
+    version = _WITH_VERSION.fullmatch(agent.value) if code == "agent-with-other-text" else None
+    return subject.with_value(agent, token) if version and version[1] == token else None
 
 
 def _is_header(value: bytes) -> bool:
@@ -162,9 +179,11 @@ def _check_names(subject: Subject, found: Findings) -> None:
         meant = None if crawler else crawler_like(agent.text)
         if crawler:
             _check_known(crawler, agent, group, subject, found)
-        elif meant:
-            found.add("misspelt-agent", agent.line, subject.value_column(agent), agent.value, meant.token)
-        else:
+        elif meant and meant.token.lower().encode() not in names:  # or else both are meant
+            write = None if is_misnomer(agent.text) else subject.with_value(agent, meant.token.encode())
+            place = agent.line, subject.value_column(agent)
+            found.add("misspelt-agent", *place, agent.value, meant.token, write=write)
+        elif not meant:
             unknown.append(agent)
     if unknown:
         first, more = unknown[0], len(unknown) - 1
@@ -177,8 +196,16 @@ def _check_known(crawler: Crawler, agent: Record, group: Group, subject: Subject
     place = agent.line, subject.value_column(agent)
     if crawler.until:
         has_successor = crawler.instead.lower().encode() in subject.named
-        advice = f"Write {crawler.instead}" if crawler.instead and not has_successor else "Remove it"
-        found.add("retired-agent", *place, agent.value, crawler.owner, crawler.until, advice)
+        question = f"Remove the group of {crawler.token}"
+        if crawler.instead and not has_successor:
+            question = (
+                f"Name {crawler.instead}, which came after it, if it should follow these rules; "
+                "if not, remove the group"
+            )
+        # Without its line, the rules of a crawler that stands alone would be those of the group above.
+        write = b"" if len(group.agents) > 1 and not crawler.instead else None
+        facts = agent.value, crawler.owner, crawler.until, Prose(question)
+        found.add("retired-agent", *place, *facts, write=write)
     elif crawler.follows in DISOBEYS and any(rule.value and not rule.allow for rule in group.rules):
         found.add("agent-ignores-rules", *place, agent.value, crawler.purpose, DISOBEYS[crawler.follows])
 

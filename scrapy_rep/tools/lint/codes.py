@@ -40,10 +40,12 @@ _RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A kind of finding. ``message`` and ``advice`` are format strings for the facts of a finding.
+    """A kind of finding. ``message``, ``advice`` and ``question`` are format strings for the facts of a finding.
 
-    ``page`` of the documentation tells ``why`` it matters, and shows a ``bad`` and a ``good`` file. An example
-    that text cannot show, or that needs a URL, is a call of `lint`.
+    ``advice`` may name what to ``{write}`` in place of the line; ``question`` takes its place where the author has
+    to decide. ``page`` of the documentation tells ``why`` it matters, and shows a ``bad`` and a ``good`` file. An
+    example that text cannot show, or that needs a URL, is a call of `lint`. An accident of publishing is none that
+    an author makes, but an editor, a form or a deployment: it is reported first, and nothing else of its line is.
     """
 
     page: str
@@ -54,10 +56,132 @@ class Code:
     advice: str
     bad: str
     good: str = "User-agent: *\nDisallow: /search"
+    question: str = ""
+    is_accident: bool = False
 
 
 # fmt: off
 CODES: Final[dict[str, Code]] = {
+    "line-breaks-lost": Code(
+        "accidents", Severity.ERROR, "Line breaks lost",
+        "An editor, a form or a template has put the file on one line, or left “\\n” or “<br>” "
+        "where its lines ended.",
+        "This line is {0} lines in one: {1}.",
+        "Write {write}; crawlers then obey each of them.",
+        "User-agent: *<br>Disallow: /search<br>",
+        question="Put each record on a line of its own.",
+        is_accident=True,
+    ),
+    "rule-on-agent-line": Code(
+        "accidents", Severity.ERROR, "Rule on the user-agent line",
+        "A user-agent line ends before the first rule. What follows the name is no rule.",
+        "The rule stands on the user-agent line: {1}.",
+        "Write {write}; crawlers then obey the rule.",
+        "User-agent: * Disallow: /search",
+        is_accident=True,
+    ),
+    "files-joined": Code(
+        "accidents", Severity.ERROR, "Two files joined",
+        "The first file had no line break at its end, and a second was put behind it.",
+        "Two files meet on this line without a line break: {1}.",
+        "Write {write}; crawlers then obey both.",
+        "User-agent: GPTBot\nDisallow: /User-agent: *\nDisallow: /search",
+        "User-agent: GPTBot\nDisallow: /\nUser-agent: *\nDisallow: /search",
+        is_accident=True,
+    ),
+    "several-records": Code(
+        "accidents", Severity.ERROR, "Two records on one line",
+        "A line has one key and one value.",
+        "A line break is missing: {1}.",
+        "Write {write}; crawlers then obey the line.",
+        "User-agent: *\nDisallow: /search Sitemap: https://www.example/sitemap.xml",
+        "User-agent: *\nDisallow: /search\nSitemap: https://www.example/sitemap.xml",
+        is_accident=True,
+    ),
+    "invisible-character": Code(
+        "accidents", Severity.ERROR, "Invisible character",
+        "Text that was copied from a page or a chat often has no-break or zero-width spaces, soft hyphens, or "
+        "marks of direction. Crawlers read them as letters.",
+        "The line has an invisible character ({0}): {1}.",
+        "Write {write}, typed anew; crawlers then read the line as it looks.",
+        'lint("User-agent: *\\nDisallow:\\xa0/search\\n".encode())',
+        question="Type the line anew. A space in a path is written %20.",
+        is_accident=True,
+    ),
+    "encoded-twice": Code(
+        "accidents", Severity.ERROR, "Text encoded twice",
+        "A program took UTF-8 for another encoding and encoded it again: “ï»¿” before the first key, "
+        "“Ã©” for “é”.",
+        "The line{0} encoded as UTF-8 twice: {1}.",
+        "Write {write}, and save the file as UTF-8 once.",
+        "ï»¿User-agent: *\nDisallow: /search",
+        question="Save the file as UTF-8 once.",
+        is_accident=True,
+    ),
+    "lookalike-character": Code(
+        "accidents", Severity.ERROR, "Character that looks like another",
+        "A word processor writes dashes for hyphens, and some keyboards a wide colon.",
+        "The key looks like {0}, but has another character in it, so crawlers ignore the line.",
+        "Write {write}; crawlers then read the line as it looks.",
+        "User–agent: *\nDisallow: /search",
+        is_accident=True,
+    ),
+    "quoted-value": Code(
+        "accidents", Severity.ERROR, "Value in quotes",
+        "Values have no quotes, and no URL path begins with one.",
+        "The quotes are part of the value: {0}.",
+        "Write {write}; crawlers then read the line as it is meant.",
+        'User-agent: *\nDisallow: "/search"',
+        is_accident=True,
+    ),
+    "backslash-in-path": Code(
+        "accidents", Severity.ERROR, "Backslashes for slashes",
+        "Paths of Windows have backslashes; those of URLs have slashes.",
+        "The path is one of Windows: {0}.",
+        "Write {write}; crawlers then obey the line.",
+        "User-agent: *\nDisallow: \\search\\",
+        "User-agent: *\nDisallow: /search/",
+        is_accident=True,
+    ),
+    "html-in-line": Code(
+        "accidents", Severity.ERROR, "HTML in a line",
+        "A content management system has escaped or marked up the text. Not reported where the file has the same "
+        "value without it, because then both are meant.",
+        "The value has HTML in it: {0}.",
+        "Write {write}; crawlers then obey the line.",
+        "User-agent: *\nDisallow: /*?sort=a&amp;b=",
+        "User-agent: *\nDisallow: /*?sort=a&b=",
+        question="Write the value as plain text.",
+        is_accident=True,
+    ),
+    "foreign-comment": Code(
+        "accidents", Severity.ERROR, "Comment of another language",
+        "Only # starts a comment. What follows // or ; is part of the path, and rules between <!-- and --> hold.",
+        "This is no comment in a robots.txt: {0}.",
+        "Write {write}; crawlers then obey the rule.",
+        "User-agent: *\nDisallow: /search // slow pages",
+        "User-agent: *\n# slow pages\nDisallow: /search",
+        question="Should the rules hold? Then remove the marks; if not, start each line with #.",
+        is_accident=True,
+    ),
+    "several-sitemaps": Code(
+        "accidents", Severity.ERROR, "Several sitemaps on one line",
+        "A Sitemap record has one URL.",
+        "The line has {0} URLs, and crawlers read them as one, which does not exist.",
+        "Write {write}.",
+        "User-agent: *\nDisallow: /search\nSitemap: https://www.example/a.xml, https://www.example/b.xml",
+        "User-agent: *\nDisallow: /search\nSitemap: https://www.example/a.xml\nSitemap: https://www.example/b.xml",
+        is_accident=True,
+    ),
+    "placeholder-sitemap": Code(
+        "accidents", Severity.ERROR, "Sitemap of no site",
+        "The URL is that of a developer's machine, of an example, or a template that nobody filled in.",
+        "{0} is not the address of a sitemap of this site, so crawlers find none.",
+        "Write the complete URL of the sitemap on this site, or remove the line.",
+        "User-agent: *\nDisallow: /search\nSitemap: http://localhost:8000/sitemap.xml",
+        "User-agent: *\nDisallow: /search\nSitemap: https://www.example/sitemap.xml",
+        is_accident=True,
+    ),
     "empty-file": Code(
         "file", Severity.NOTE, "Empty file",
         "An empty robots.txt is not an error: without rules everything is allowed. But readers cannot tell "
@@ -225,23 +349,25 @@ CODES: Final[dict[str, Code]] = {
         "lines", Severity.WARNING, "URL without a key",
         "Most often the URL of a sitemap whose key was forgotten.",
         "The line is a URL alone, so crawlers ignore it.",
-        "Write “Sitemap: ” before it if it is a sitemap; otherwise make it a comment with a leading #.",
-        "User-agent: *\nDisallow: /search\nhttps://example.com/sitemap.xml",
-        "User-agent: *\nDisallow: /search\nSitemap: https://example.com/sitemap.xml",
+        "Write {write}.",
+        "User-agent: *\nDisallow: /search\nhttps://www.example/sitemap.xml",
+        "User-agent: *\nDisallow: /search\nSitemap: https://www.example/sitemap.xml",
+        question="Is it a sitemap? Then write “Sitemap: ” before it. Otherwise start the line with #.",
     ),
     "misspelt-key": Code(
         "lines", Severity.WARNING, "Misspelled key that some parsers accept",
         "Google's parser tolerates some misspellings, and matches only the beginning of a key. Do not rely on "
         "other parsers to do so.",
-        "Some parsers, including Google's, read {0} as {1}; others ignore it.",
-        "Write {1}.",
+        "{0} is not how {1} is spelled: some crawlers read the line, others ignore it.",
+        "Write {write}.",
         "Useragent: *\nDisalow: /search",
+        question="Is {1} meant? Some crawlers read the line as {1}; others ignore it.",
     ),
     "misspelt-key-ignored": Code(
         "lines", Severity.ERROR, "Misspelled key that no parser accepts",
         "The line looks like a rule to people, but crawlers ignore it.",
         "{0} is not a known key, so the line is ignored; perhaps {1} was meant.",
-        "Write {1}.",
+        "Write {write}; crawlers then obey the line.",
         "User-agent: *\nDisallow: /search\nDisallop: /cart",
         "User-agent: *\nDisallow: /search\nDisallow: /cart",
     ),
@@ -249,28 +375,28 @@ CODES: Final[dict[str, Code]] = {
         "lines", Severity.ERROR, "Missing colon",
         "Google's parser accepts a line of exactly two words without a colon; other parsers do not.",
         "There is no colon after {0}, so most parsers ignore the line.",
-        "Write “{0}: ” followed by the value.",
+        "Write {write}; all crawlers then obey the line.",
         "User-agent: *\nDisallow /search",
     ),
     "indented-line": Code(
         "lines", Severity.NOTE, "White space before a key",
         "RFC 9309 §2.2 allows leading white space.",
         "RFC 9309 allows white space before the key, but some old parsers do not read such a line.",
-        "Start the line with its key.",
+        "Write {write}.",
         "User-agent: *\n  Disallow: /search",
     ),
     "odd-case-key": Code(
         "lines", Severity.NOTE, "Unusual capitalisation of a key",
         "Keys are not case-sensitive. Each spelling is reported once.",
         "{0} works, since case does not matter, but is hard to read.",
-        "Write {1}.",
+        "Write {write}.",
         "USER-agent: *\nDisallow: /search",
     ),
     "comment-after-rule": Code(
         "lines", Severity.NOTE, "Comment after a rule",
         "RFC 9309 §2.2 allows it. Parsers that do not look for `#` read a different path.",
         "Some old parsers take the comment after the rule as part of the path.",
-        "Move the comment to its own line.",
+        "Write {write}.",
         "User-agent: *\nDisallow: /search # slow pages",
         "User-agent: *\n# slow pages\nDisallow: /search",
     ),
@@ -279,7 +405,8 @@ CODES: Final[dict[str, Code]] = {
         "RFC 9309 §2.2: a `#` starts a comment wherever it stands, so `/#!/cart` is read as `/`. Behind a "
         "space it is reported as `comment-after-rule`.",
         "A # starts a comment, so crawlers read only “{0}”.",
-        "Remove what follows the #, since crawlers send no fragment; write %23 for a # in a path.",
+        "Crawlers send no fragment. If that rule reaches further than you meant, remove the line; write %23 for "
+        "a # in a path.",
         "User-agent: *\nDisallow: /shop#cart",
         "User-agent: *\nDisallow: /shop",
     ),
@@ -341,7 +468,7 @@ CODES: Final[dict[str, Code]] = {
         "user-agents", Severity.ERROR, "Several crawlers on one line",
         "Everything after the first token is ignored.",
         "{0} names only {1}: a user-agent line takes one token.",
-        "Write a separate user-agent line for each crawler.",
+        "Write {write}; the rules below then hold for each of them.",
         "User-agent: ExampleBot, FooBot\nDisallow: /search\n\nUser-agent: *\nDisallow:",
         "User-agent: ExampleBot\nUser-agent: FooBot\nDisallow: /search\n\nUser-agent: *\nDisallow:",
     ),
@@ -358,9 +485,10 @@ CODES: Final[dict[str, Code]] = {
         "A version, a star or a second word after the token is ignored: `Googlebot Images` means all of "
         "Googlebot.",
         "Crawlers read only {1} of {0}.",
-        "Write {1}.",
+        "Write {write}.",
         "User-agent: ExampleBot/2.1\nDisallow: /search\n\nUser-agent: *\nDisallow:",
         "User-agent: ExampleBot\nDisallow: /search\n\nUser-agent: *\nDisallow:",
+        question="Are all crawlers called {1} meant? Then write {1} alone.",
     ),
     "group-without-rules": Code(
         "user-agents", Severity.WARNING, "Group without rules",
@@ -402,9 +530,10 @@ CODES: Final[dict[str, Code]] = {
         "The name of no known crawler, but one letter, a space or an ending away from one; or the name of its "
         "owner, such as Google for Googlebot.",
         "No known crawler is called {0}; perhaps {1} was meant.",
-        "Write {1}.",
+        "Write {write}; {1} then follows this group.",
         "User-agent: Googelbot\nDisallow: /search\n\nUser-agent: *\nDisallow:",
         "User-agent: Googlebot\nDisallow: /search\n\nUser-agent: *\nDisallow:",
+        question="Is {1} meant? Then write {1}, which then follows this group.",
     ),
     "unknown-agent": Code(
         "crawlers", Severity.NOTE, "Unknown crawler",
@@ -418,9 +547,10 @@ CODES: Final[dict[str, Code]] = {
         "crawlers", Severity.NOTE, "Retired crawler",
         "The crawler is no longer in use; some have a successor with another name.",
         "{0}, a crawler of {1}, was retired in {2}.",
-        "{3}.",
+        "Remove the line.",
         "User-agent: msnbot\nDisallow: /search\n\nUser-agent: *\nDisallow:",
         "User-agent: bingbot\nDisallow: /search\n\nUser-agent: *\nDisallow:",
+        question="{3}.",
     ),
     "agent-ignores-rules": Code(
         "crawlers", Severity.NOTE, "Crawler that does not follow robots.txt",
@@ -435,8 +565,9 @@ CODES: Final[dict[str, Code]] = {
         "rules", Severity.ERROR, "Rule without a leading slash",
         "The path of every URL starts with a slash, and rules are compared from the start.",
         "{0} matches nothing: a path must start with / or *.",
-        "Write {1}.",
+        "Write {write}; crawlers then obey the line.",
         "User-agent: *\nDisallow: search",
+        question="What is meant? A rule is a path of this site, such as /search.",
     ),
     "empty-allow": Code(
         "rules", Severity.WARNING, "Allow without a path",
@@ -450,14 +581,15 @@ CODES: Final[dict[str, Code]] = {
         "rules", Severity.ERROR, "Rule that never matches",
         "The rule is a whole URL, or an end anchor without a path. `/robots.txt` itself is always allowed.",
         "{0} never affects a page: {1}.",
-        "{2}.",
+        "Write {write}; crawlers then obey the line.",
         "User-agent: *\nDisallow: https://example.com/search",
+        question="{2}",
     ),
     "several-paths": Code(
         "rules", Severity.ERROR, "Several paths on one line",
         "A rule has one path, and a space is part of it.",
         "{0} is read as a single path.",
-        "Write a separate line for each path.",
+        "Write {write}; crawlers then obey each of them.",
         "User-agent: *\nDisallow: /search /cart",
         "User-agent: *\nDisallow: /search\nDisallow: /cart",
     ),
@@ -466,7 +598,7 @@ CODES: Final[dict[str, Code]] = {
         "Crawlers request `%20`. By default scrapy_rep compares both spellings as equal (RFC 9309 §2.2.2); "
         "Google's parser does not.",
         "A space in a URL is written %20; Google compares {0} as it stands, so it matches nothing.",
-        "Write {1}.",
+        "Write {write}; Google then obeys the line.",
         "User-agent: *\nDisallow: /my folder/",
         "User-agent: *\nDisallow: /my%20folder/",
     ),
@@ -488,7 +620,8 @@ CODES: Final[dict[str, Code]] = {
     ),
     "dollar-inside": Code(
         "rules", Severity.WARNING, "$ inside a path",
-        "RFC 9309 §2.2.3: `$` means the end of the URL only at the end of a path.",
+        "RFC 9309 §2.2.3: `$` means the end of the URL only at the end of a path. Not reported where a name "
+        "begins with it, such as `/$FILE/`: there it works as written.",
         "A $ before the end of the path is a literal $, not the end of the URL.",
         "Move the $ to the end, or write %24 for a literal dollar sign.",
         "User-agent: *\nDisallow: /*.pdf$?",
@@ -499,7 +632,7 @@ CODES: Final[dict[str, Code]] = {
         "Rules match every URL that starts with their path, so a final star matches nothing more. It does make "
         "the rule longer by one, which counts when rules are ranked.",
         "A * in {0} does not change what the rule matches.",
-        "Write {1}, which matches the same URLs.",
+        "Write {write}, which matches the same URLs.",
         "User-agent: *\nDisallow: /search*",
     ),
     "private-path": Code(
@@ -514,7 +647,7 @@ CODES: Final[dict[str, Code]] = {
         "rules", Severity.OPTIMISE, "Many rules for single files",
         "Reported from 20 single files in a folder on.",
         "{0} rules of this group disallow single files in {1}.",
-        "Disallow the folder {1}, or a pattern, and allow the exceptions.",
+        "If crawlers need nothing else in it, disallow the folder {1}, or a pattern, and allow the exceptions.",
         'lint(b"User-agent: *\\n" + b"".join(b"Disallow: /news/%d.html\\n" % number for number in range(150)))',
         "User-agent: *\nDisallow: /news/",
     ),
@@ -529,15 +662,15 @@ CODES: Final[dict[str, Code]] = {
         "rules-compared", Severity.OPTIMISE, "Duplicate rule",
         "The same rule occurs twice in a group.",
         "Line {1} of this group is the same rule.",
-        "Remove this line.",
+        "Remove the line.",
         "User-agent: *\nDisallow: /search\nDisallow: /search",
     ),
     "useless-rule": Code(
         "rules-compared", Severity.OPTIMISE, "Useless rule",
         "Without the rule no URL changes its verdict, and all rules with this finding can be removed together. "
-        "Reported only when that is proved, for a limited number of rules.",
+        "Reported only when that is proved, for a limited number of rules. All lines are one finding.",
         "{0} makes no difference: {1}.",
-        "Remove this line.",
+        "Remove the line.",
         "User-agent: *\nDisallow: /search\nDisallow: /search/advanced",
     ),
     "site-closed": Code(
@@ -588,8 +721,8 @@ CODES: Final[dict[str, Code]] = {
         "the file, or the URL of a sitemap, shows such a path.",
         "{0} also disallows {1} (line {2}) and everything else that starts with {0}.",
         "Write {0}/ for the folder alone or {0}$ for the page alone, unless all of that is meant.",
-        "User-agent: *\nDisallow: /blog\nSitemap: https://example.com/blog-sitemap.xml",
-        "User-agent: *\nDisallow: /blog/\nSitemap: https://example.com/blog-sitemap.xml",
+        "User-agent: *\nDisallow: /blog\nSitemap: https://www.example/blog-sitemap.xml",
+        "User-agent: *\nDisallow: /blog/\nSitemap: https://www.example/blog-sitemap.xml",
     ),
     "closable-pattern": Code(
         "reach", Severity.NOTE, "Pattern closed one by one",
@@ -605,7 +738,7 @@ CODES: Final[dict[str, Code]] = {
         "{0} is not a complete URL, so crawlers may ignore it.",
         "Write the complete URL, such as https://example.com/sitemap.xml.",
         "User-agent: *\nDisallow: /search\nSitemap: /sitemap.xml",
-        "User-agent: *\nDisallow: /search\nSitemap: https://example.com/sitemap.xml",
+        "User-agent: *\nDisallow: /search\nSitemap: https://www.example/sitemap.xml",
     ),
     "sitemap-not-http": Code(
         "records", Severity.WARNING, "Sitemap without an HTTP URL",
@@ -613,7 +746,7 @@ CODES: Final[dict[str, Code]] = {
         "{0} is not an HTTP or HTTPS URL, so crawlers do not fetch it.",
         "Serve the sitemap over HTTPS.",
         "User-agent: *\nDisallow: /search\nSitemap: ftp://example.com/sitemap.xml",
-        "User-agent: *\nDisallow: /search\nSitemap: https://example.com/sitemap.xml",
+        "User-agent: *\nDisallow: /search\nSitemap: https://www.example/sitemap.xml",
     ),
     "no-sitemap": Code(
         "records", Severity.NOTE, "No sitemap",
@@ -621,7 +754,7 @@ CODES: Final[dict[str, Code]] = {
         "No Sitemap line tells crawlers where to find the list of the site's pages.",
         "Add “Sitemap: ” with the complete URL of the sitemap, if there is one.",
         "User-agent: *\nDisallow: /search",
-        "User-agent: *\nDisallow: /search\nSitemap: https://example.com/sitemap.xml",
+        "User-agent: *\nDisallow: /search\nSitemap: https://www.example/sitemap.xml",
     ),
     "bad-crawl-delay": Code(
         "records", Severity.ERROR, "Unreadable Crawl-delay",

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final, NamedTuple
 
 from scrapy_rep.protocol.display import number_of
+from scrapy_rep.tools.crawlers import crawler_of
 
 from .agent_checks import BROWSER
-from .finding import MOST_OF_A_CODE, Consequence, Finding
+from .codes import CODES, Severity
+from .finding import MOST_OF_A_CODE, Consequence, Finding, line_ranges
 from .subject import Subject
 
 _MOST_REPAIRED: Final = 4  # causes of a file: each takes the linter as long as the file itself
@@ -53,6 +55,27 @@ def fold(
         else finding
         for at, finding in enumerate(findings)
     )
+
+
+def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """*findings* with one improvement of each code, which has the lines of all: they come by the hundred."""
+    first: dict[str, int] = {}
+    lines: dict[str, list[int]] = {}
+    kept: list[Finding] = []
+    for finding in findings:
+        if CODES[finding.code].severity is not Severity.OPTIMISE:
+            kept.append(finding)
+        elif finding.code in first:
+            lines[finding.code].append(finding.line)
+        else:
+            first[finding.code], lines[finding.code] = len(kept), []
+            kept.append(finding)
+    for code, at in first.items():
+        if others := lines[code]:
+            where = f"line {others[0]}" if len(others) == 1 else f"{len(others):,} lines: {line_ranges(others)}"
+            message = f"{kept[at].message} The same holds for {where}."
+            kept[at] = replace(kept[at], also=tuple(others), message=message)
+    return tuple(kept)
 
 
 def _consequences(findings: Sequence[Finding], parts: Sequence[int]) -> tuple[Consequence, ...]:
@@ -133,71 +156,39 @@ def _with_line(subject: Subject, number: int, *lines: bytes) -> _Repaired:
     """*subject* with *lines* in the place of line *number*, or of the first one for the whole file."""
     at = max(number, 1) - 1
     start, old = subject.line_starts[at], subject.lines[at]
-    after = subject.body[start + len(old) :]
-    ends = _LINE_END.match(after) or _LINE_END.search(subject.body)
-    text = (ends[0] if ends else b"\n").join(lines)
-    body = subject.body[:start] + text + after
+    text = subject.end_of(at + 1).join(lines)
+    body = subject.body[:start] + text + subject.body[start + len(old) :]
     return _Repaired(replace(subject, octets=body, limit=None), at + 1, len(lines) - 1)
 
 
-def _as_advised(subject: Subject, cause: Finding) -> _Repaired | None:
-    """The word that *cause* is about in the spelling that its advice names."""
-    record = subject.record(cause.line)
-    right = cause.advice.removeprefix("Write ").removesuffix(".").encode()
-    if not record:
-        return None
-    line, word = subject.raw(record), record.key
-    at = line.find(word)
-    if cause.code == "misspelt-agent":
-        if not _JUDGED.search(right):
-            return None
-        at, word = line.find(record.value, at + len(word)), record.value
-    return _with_line(subject, cause.line, line[:at] + right + line[at + len(word) :])
+def _replaced(subject: Subject, cause: Finding) -> _Repaired | None:
+    """The line as the advice writes it, if it does."""
+    return _with_line(subject, cause.line, *cause.replacement.split(b"\n")) if cause.replacement else None
 
 
-def _with_colon(subject: Subject, cause: Finding) -> _Repaired | None:
-    """A colon after the first word of a line that is not read; the engine reads other such lines as they are."""
-    if subject.record(cause.line):
-        return None
-    word, rest = subject.lines[cause.line - 1].split(None, 1)
-    return _with_line(subject, cause.line, word + b": " + rest)
-
-
-def _as_sitemap(subject: Subject, cause: Finding) -> _Repaired | None:
-    """The URL as a sitemap, if its name says that it is one."""
-    url = subject.lines[cause.line - 1].strip()
-    return _with_line(subject, cause.line, b"Sitemap: " + url) if b"sitemap" in url.lower() else None
+def _renamed(subject: Subject, cause: Finding) -> _Repaired | None:
+    """The same for the name of a crawler, if that changes a finding about another line."""
+    is_judged = cause.replacement and _JUDGED.search(cause.replacement.partition(b":")[2])
+    return _replaced(subject, cause) if is_judged else None
 
 
 def _below_agent(subject: Subject, cause: Finding) -> _Repaired:
     return _with_line(subject, cause.line, _AN_AGENT, subject.lines[max(cause.line, 1) - 1])
 
 
-def _split(subject: Subject, cause: Finding) -> _Repaired | None:
-    """A line for each of several values."""
-    record = subject.record(cause.line)
-    is_path = cause.code == "several-paths"
-    if not record or not (is_path or _JUDGED.search(record.value)):
-        return None
-    values = filter(None, (_BETWEEN_PATHS if is_path else _BETWEEN_AGENTS).split(record.value))
-    return _with_line(subject, cause.line, *(record.key + b": " + value for value in values))
-
-
-_LINE_END: Final = re.compile(rb"\r\n?|\n")
 _JUDGED: Final = re.compile(rb"google|\*", re.IGNORECASE)
 """The crawlers by whose reading the linter judges: other names change no finding about other lines."""
 
-_BETWEEN_PATHS: Final = re.compile(rb"[\s,];?(?=/)")
-_BETWEEN_AGENTS: Final = re.compile(rb"[,;|]\s*")
 _SITEMAP: Final = re.compile(rb"^[ \t]*site-?map[ \t]*:", re.IGNORECASE | re.MULTILINE)
 _WORD: Final = re.compile(rb"[a-z_-]+")
 _REPAIRS: Final[dict[str, Callable[[Subject, Finding], _Repaired | None]]] = {
-    "misspelt-key-ignored": _as_advised,
-    "missing-colon": _with_colon,
-    "bare-url": _as_sitemap,
-    "several-agents": _split,
-    "misspelt-agent": _as_advised,
-    "several-paths": _split,
+    **dict.fromkeys((code for code, kind in CODES.items() if kind.is_accident), _replaced),
+    "misspelt-key-ignored": _replaced,
+    "missing-colon": _replaced,
+    "bare-url": _replaced,
+    "several-agents": _renamed,
+    "misspelt-agent": _renamed,
+    "several-paths": _replaced,
     "no-user-agent": _below_agent,
     "rule-before-user-agent": _below_agent,
 }
@@ -245,8 +236,11 @@ def _is_browser(subject: Subject, cause: Finding) -> bool:
     return first == BROWSER and subject.named.keys().isdisjoint(others)
 
 
-def _is_to_be_removed(subject: Subject, cause: Finding) -> bool:  # noqa: ARG001
-    return cause.advice == "Remove it."
+def _is_to_be_removed(subject: Subject, cause: Finding) -> bool:
+    """Whether no other crawler came after a retired one."""
+    record = subject.record(cause.line)
+    crawler = crawler_of(record.text) if record else None
+    return crawler is not None and not crawler.instead
 
 
 _Condition = Callable[[Subject, Finding], bool]
@@ -255,8 +249,6 @@ _OF_A_RULE: Final[dict[str, _Condition]] = dict.fromkeys(
 )
 _ON_ITS_LINE: Final[dict[str, dict[str, _Condition]]] = {
     "file-too-long": {"no-sitemap": _has_sitemap_behind},
-    "rule-never-matches": {"needless-star": _always},
-    "path-without-slash": {"needless-star": _always},
     "user-agent-header": {"agent-in-several-groups": _is_browser},
     "retired-agent": {
         "agent-with-other-text": _is_to_be_removed,

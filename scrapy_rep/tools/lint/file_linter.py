@@ -25,7 +25,7 @@ from scrapy_rep.tools.processes import map_in_processes
 
 from . import CODES, separate_findings_in
 from .config import Config
-from .consequences import fold
+from .consequences import fold, merged
 from .finding import Finding, Fix, apply_fixes
 from .fixes import Fixer
 from .subject import Subject
@@ -45,8 +45,8 @@ class LintedFile:
     """The ``findings`` in the file ``name``, each with its fix, or None, in ``fixes``.
 
     They are for ``body``: what the file holds or, where ``fixed`` findings have been fixed, what it should hold
-    instead of ``given``. ``fixable`` counts what has a fix, consequences too. ``problems`` are comments for the
-    linter without effect, with their lines.
+    instead of ``given``. ``fixable`` has the code of each line, and consequence, that has a fix. ``problems`` are
+    comments for the linter without effect, with their lines.
     """
 
     name: str
@@ -55,7 +55,7 @@ class LintedFile:
     findings: tuple[Finding, ...]
     fixes: tuple[Fix | None, ...]
     fixed: int = 0
-    fixable: int = 0
+    fixable: tuple[str, ...] = ()
     problems: tuple[tuple[int, str], ...] = ()
 
 
@@ -105,14 +105,12 @@ class FileLinter:
         fixes = tuple(map(fixer.fix_for, chosen))
         return LintedFile(name, body, body, chosen, fixes, problems=tuple(ignores.problems))
 
-    @staticmethod
-    def _folded(subject: Subject, linted: LintedFile) -> LintedFile:
-        """*linted* with each consequence in its cause, if that is reported, too."""
-        folded = fold(linted.findings, subject, separate_findings_in)
-        kept = [(finding, fix) for finding, fix in zip(folded, linted.fixes, strict=True) if finding]
-        findings, fixes = tuple(zip(*kept, strict=True)) or ((), ())
-        fixable = sum(fix is not None for fix in linted.fixes)
-        return replace(linted, findings=findings, fixes=fixes, fixable=fixable)
+    def _folded(self, subject: Subject, linted: LintedFile) -> LintedFile:
+        """*linted* with each consequence in its cause, if that is reported, and improvements as one finding."""
+        findings = merged(filter(None, fold(linted.findings, subject, separate_findings_in)))
+        fixer = Fixer(linted.body, self.dialect, limit=self.limit, subject=subject)
+        fixable = tuple(one.code for one, fix in zip(linted.findings, linted.fixes, strict=True) if fix)
+        return replace(linted, findings=findings, fixes=tuple(map(fixer.fix_for, findings)), fixable=fixable)
 
 
 @dataclass(slots=True)

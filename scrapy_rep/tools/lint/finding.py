@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from scrapy_rep.protocol.display import shown
 
-from .codes import CODES, Severity
+from .codes import CODES, Code, Severity
 
 MOST_OF_A_CODE: Final = 1_000
 """Findings of one code that are kept: a hostile body can have hundreds of thousands."""
 
 _LONGEST_QUOTE: Final = 60  # characters
+_UNCLEAR: Final = "Write the line anew: crawlers do not read it to its end."
+_MOST_RANGES: Final = 12  # of the lines of a finding that are listed
+_MOST_SHOWN: Final = 3  # lines of a replacement in its advice
 
 
 class Consequence(NamedTuple):
@@ -32,8 +36,11 @@ class Consequence(NamedTuple):
 class Finding:
     """Something in a robots.txt that its author should know.
 
-    ``line`` and ``column``, in characters, count from 1; line 0 is the whole file, column 0 the whole line.
-    ``advice`` says what to do about it, and thus about its ``consequences``.
+    ``line`` and ``column``, in characters, count from 1; line 0 is the whole file, column 0 the whole line. An
+    improvement that is possible on several lines is one finding; ``also`` has the lines after the first.
+    ``advice`` says what to do about it, and thus about its ``consequences``. ``replacement`` is the line as the
+    advice writes it: several lines with LF between them, or ``b""`` for none. It is None where the author has to
+    decide, because more than one text may be meant. It allows and disallows nothing but what the line says.
     """
 
     code: str
@@ -42,33 +49,94 @@ class Finding:
     column: int
     message: str
     advice: str
+    replacement: bytes | None = None
+    also: tuple[int, ...] = ()
     consequences: tuple[Consequence, ...] = ()
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """All lines with this finding."""
+        return (self.line, *self.also)
 
     def as_facts(self) -> dict[str, Any]:
         """The same as data for JSON."""
-        consequences = [each._asdict() for each in self.consequences]
-        return {**asdict(self), "severity": self.severity.value, "consequences": consequences}
+        text = self.replacement
+        return {
+            **asdict(self),
+            "severity": self.severity.value,
+            "replacement": None if text is None else text.decode("utf-8", "surrogateescape"),
+            "consequences": [each._asdict() for each in self.consequences],
+        }
+
+
+class Prose(str):
+    """A fact that is a part of a sentence of ours, and is not cut as a quotation is."""
+
+    __slots__ = ()
 
 
 class Findings:
-    """Collects findings, at most `MOST_OF_A_CODE` of each code."""
+    """Collects findings, at most `MOST_OF_A_CODE` of each code.
+
+    What is broken by an accident of publishing says nothing else about its line.
+    The rest shows once it is repaired.
+    """
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
+        self._broken: set[int] = set()
         self._found: list[Finding] = []
 
-    def add(self, code: str, line: int = 0, column: int = 0, *facts: bytes | str | int) -> None:
-        """Add a finding of *code*, with *facts* for its texts."""
+    def add(
+        self, code: str, line: int = 0, column: int = 0, *facts: bytes | str | int, write: bytes | None = None
+    ) -> None:
+        """Add a finding of *code*, with *facts* for its texts, and what to *write* in place of the line."""
+        kind = CODES[code]
+        if line in self._broken:
+            return
+        if line and kind.is_accident:
+            self._broken.add(line)
         self._counts[code] += 1
         if self._counts[code] > MOST_OF_A_CODE:
             return
-        kind, quotes = CODES[code], [_quote(fact) for fact in facts]
-        message, advice = kind.message.format(*quotes), kind.advice.format(*quotes)
-        self._found.append(Finding(code, kind.severity, line, column, message, advice))
+        quotes = [_quote(fact) for fact in facts]
+        message, advice = kind.message.format(*quotes), _advice(kind, quotes, write)
+        self._found.append(Finding(code, kind.severity, line, column, message, advice, write))
 
     def sorted(self) -> tuple[Finding, ...]:
-        """Return all findings by line and column."""
-        return tuple(sorted(self._found, key=lambda one: (one.line, one.column, one.severity.rank, one.code)))
+        """Return all findings by line and column, accidents first."""
+        return tuple(sorted(self._found, key=_place))
+
+
+def _place(finding: Finding) -> tuple[bool, int, int, int, str]:
+    is_accident = CODES[finding.code].is_accident
+    return not is_accident, finding.line, finding.column, finding.severity.rank, finding.code
+
+
+def _advice(kind: Code, quotes: list[str], write: bytes | None) -> str:
+    if write is None:
+        text = kind.question or (_UNCLEAR if "{write}" in kind.advice else kind.advice)
+        return text.format(*quotes)
+    if not write:
+        return "Remove the line."
+    lines = write.split(b"\n")
+    shown_lines = [f"“{_quote(line)}”" for line in lines[: _MOST_SHOWN if len(lines) > _MOST_SHOWN + 1 else None]]
+    if more := len(lines) - len(shown_lines):
+        shown_lines.append(f"{more:,} more lines")
+    return kind.advice.format(*quotes, write=_listed(shown_lines))
+
+
+def line_ranges(numbers: Iterable[int]) -> str:
+    """*numbers* of lines with consecutive ones in one range, and not too many of them."""
+    runs = [list(run) for _, run in groupby(enumerate(sorted({*numbers})), key=lambda pair: pair[1] - pair[0])]
+    texts = [str(run[0][1]) if len(run) == 1 else f"{run[0][1]}-{run[-1][1]}" for run in runs]
+    left = len(texts) - _MOST_RANGES
+    return ", ".join(texts[:_MOST_RANGES]) + (f" and {left:,} more" if left > 0 else "")
+
+
+def _listed(texts: list[str]) -> str:
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _quote(fact: bytes | str | int) -> str:
@@ -76,7 +144,7 @@ def _quote(fact: bytes | str | int) -> str:
     if isinstance(fact, int):
         return f"{fact:,}"
     text = fact[: 4 * _LONGEST_QUOTE].decode("utf-8", "backslashreplace") if isinstance(fact, bytes) else fact
-    if len(text) > _LONGEST_QUOTE:
+    if len(text) > _LONGEST_QUOTE and not isinstance(fact, Prose):
         text = text[: _LONGEST_QUOTE - 1] + "…"
     return shown(text)
 

@@ -18,12 +18,14 @@ from scrapy_rep.protocol.product_token import token_in
 from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.profiles import reading
 
-from .finding import Findings
+from .finding import Findings, Prose
 from .subject import UNNAMED, Subject, characters, closing
 
 _MANY_FILES: Final = 20
-_SEVERAL: Final = re.compile(rb"[\s,];?/")
-_URL: Final = re.compile(rb"/?[a-z][a-z0-9+.-]*://[^/]*(.*)", re.IGNORECASE)
+_BETWEEN: Final = re.compile(rb"(?:[\s,]+;?|;\s*)(?=/)")
+_URL: Final = re.compile(rb"/?[a-z][a-z0-9+.-]*://([^/]*)(/.*)?", re.IGNORECASE)
+_HOST: Final = re.compile(rb"(?:[a-z0-9-]+\.){2,}[a-z]{2,}|[a-z0-9-]+\.(?:com|org|net|[a-z]{2})", re.IGNORECASE)
+_MEANT: Final = re.compile(rb"[\w.?&=*$%/~+-]+")  # a path that lacks its slash, and nothing else
 _CRAWLER: Final = re.compile(rb"[a-z0-9._-]*(?:bot|spider|crawler|slurp|archiver)(?:/[0-9.]*|\*)?", re.IGNORECASE)
 _SHORTEST_NAME: Final = 6  # letters of a known crawler: a shorter one, such as Java, may be meant as a path
 _PRIVATE: Final = re.compile(
@@ -42,11 +44,14 @@ _PRIVATE_WORD: Final = re.compile(
 _WELL_KNOWN: Final = re.compile(
     rb"/(?:\*/)?(?:index\.php/|\?q=)?admin(?:istrator)?(?:\.\w+)?/?[*$]?", re.IGNORECASE
 )
-_UNUSUAL: Final = re.compile(rb"[\s%$]|[,\]];?/")
+_UNUSUAL: Final = re.compile(rb"[\s%$]|[,;]\s*/")
 _SPACE: Final = re.compile(rb"\s")
+_ANCHOR_INSIDE: Final = re.compile(rb"(?<!/)\$(?!\Z)|/\$(?=[*?/])")  # no /$FILE/, where it is part of a name
 _STRAY_PERCENT: Final = re.compile(rb"%(?![0-9a-f]{2})", re.IGNORECASE)
+_PAGE: Final = re.compile(
+    rb"[\w-]+\.(?:aspx?|php\d?|s?html?|jspx?|cgi|cfm|pl|do|js|xml|txt|pdf)\b.*", re.IGNORECASE
+)
 _EXTENSION: Final = re.compile(rb"\.(?!(?:git|svn|hg|env)\b)[a-z0-9]{1,5}\$?", re.IGNORECASE)
-_WWW: Final = re.compile(rb"\Awww\.[^/]+/", re.IGNORECASE)
 _IN_QUERY: Final = (b"?", b"&", b"=", b";")
 _ROBOTS_TXT: Final = b"/robots.txt$"
 _NEEDLESS: Final = re.compile(rb"\*{2,}|\*\$?\Z")
@@ -76,39 +81,50 @@ def check(subject: Subject, found: Findings) -> None:
 
 def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Findings) -> None:
     """Check a path that is more than a plain one, or the name of a crawler."""
-    path, line = record.value, record.line
+    path, place = record.value, (record.line, subject.value_column(record))
     if _is_name(path, agents):
-        found.add("agent-as-path", line, subject.value_column(record), path.strip(b"/*"))
+        found.add("agent-as-path", *place, path.strip(b"/*"))
     elif never := _never(path, subject):
-        found.add("rule-never-matches", line, subject.value_column(record), path, *never)
+        why, question, right = never
+        write = right and subject.with_value(record, right)
+        found.add("rule-never-matches", *place, path, why, question, write=write)
     elif path[:1] not in b"/*":
-        found.add("path-without-slash", line, subject.value_column(record), path, rooted(path))
-    if _UNUSUAL.search(path):
-        _check_octets(path, line, subject.value_column(record), found)
+        right = _rooted(path)
+        found.add("path-without-slash", *place, path, write=right and subject.with_value(record, right))
+    elif _UNUSUAL.search(path):
+        _check_octets(record, *place, subject, found)
     needless = _NEEDLESS.search(path)
-    if needless and not path.rstrip(b"*").endswith(b"$"):  # which would become an anchor
-        column = subject.value_column(record) + characters(path[: needless.start()])
-        found.add("needless-star", line, column, path, without_needless_stars(path))
+    shorter = subject.proofs.without_needless_star(record) if needless and path[:1] in b"/*" else b""
+    if needless and shorter:
+        column = place[1] + characters(path[: needless.start()])
+        found.add("needless-star", place[0], column, path, write=subject.with_value(record, shorter))
 
 
-def _check_octets(path: bytes, line: int, column: int, found: Findings) -> None:
-    """Find octets in *path* that mean something else, or that no URL has."""
-    space, percent, dollar = _SPACE.search(path), _STRAY_PERCENT.search(path), path.find(b"$", 0, -1)
-    if _SEVERAL.search(path):
-        found.add("several-paths", line, column, path)
-    elif space:
-        escaped = _SPACE.sub(lambda space: b"%%%02X" % ord(space[0]), path)
-        found.add("space-in-path", line, column + characters(path[: space.start()]), path, escaped)
+def _check_octets(record: Record, line: int, column: int, subject: Subject, found: Findings) -> None:
+    """Find octets in the path of *record* that mean something else, or that no URL has."""
+    path = record.value
+    paths = _BETWEEN.split(path)
+    space, percent, dollar = _SPACE.search(path), _STRAY_PERCENT.search(path), _ANCHOR_INSIDE.search(path)
+    if len(paths) > 1 and not any(each == b"/" or _SPACE.search(each) for each in paths):
+        write = b"\n".join(record.key + b": " + each for each in paths)
+        found.add("several-paths", line, column, path, write=write)
+        return
+    if space:
+        right = _SPACE.sub(lambda space: b"%%%02X" % ord(space[0]), path)
+        column_of_space = column + characters(path[: space.start()])
+        found.add("space-in-path", line, column_of_space, path, write=subject.with_value(record, right))
     if percent:
         found.add("bad-escape", line, column + characters(path[: percent.start()]))
-    if dollar >= 0:
-        found.add("dollar-inside", line, column + characters(path[:dollar]))
+    if dollar:
+        found.add("dollar-inside", line, column + characters(path[: path.index(b"$", dollar.start())]))
 
 
-def rooted(path: bytes) -> bytes:
-    """What was probably meant by *path*, which has no slash at its start."""
+def _rooted(path: bytes) -> bytes | None:
+    """What was meant by *path*, which has no slash at its start; None where that is not clear."""
+    if not _MEANT.fullmatch(path) or (_HOST.fullmatch(path.partition(b"/")[0]) and not _PAGE.fullmatch(path)):
+        return None
     is_part = _EXTENSION.fullmatch(path) or path.startswith(_IN_QUERY)
-    return without_needless_stars(b"/*" + path if is_part else b"/" + _WWW.sub(b"", path))
+    return b"/*" + path if is_part else b"/" + path
 
 
 def _is_private(path: bytes) -> bool:
@@ -124,24 +140,20 @@ def _is_name(path: bytes, agents: set[bytes]) -> bool:
     return path[1:].lower() in agents and bool(_CRAWLER.fullmatch(path[1:]))
 
 
-def _never(path: bytes, subject: Subject) -> tuple[str, bytes] | None:
-    """Why *path* never decides, and what to write, where a leading slash would not help."""
+def _never(path: bytes, subject: Subject) -> tuple[str, str, bytes | None] | None:
+    """Why *path* never decides, what to ask, and the path that was meant if it is clear; None for any other."""
     url = _URL.fullmatch(path)
     if url and not path.startswith(b"/"):
-        return "a rule is a path, without scheme and host", b"Write " + without_needless_stars(url[1])
+        host, right = url[1].decode("utf-8", "replace"), url[2]
+        is_clear = host.lower() == subject.host and right and right.strip(b"/*") and not _SPACE.search(right)
+        whose = f"Is {host[:60]} this site?" if host else "Is it of this site?"
+        question = Prose(f"{whose} Then write only the path. No robots.txt speaks for another site.")
+        return "a rule is a path, without scheme and host", question, right if is_clear else None
     if path == b"$":
-        return "no URL has an empty path", b"Write /$ for the home page"
+        return "no URL has an empty path", "Is the home page meant? Then write /$.", None
     if subject.dialect.robots_txt_allowed and path == _ROBOTS_TXT:
-        return "/robots.txt itself is always allowed", b"Remove this line"
+        return "/robots.txt itself is always allowed", "", b""
     return None
-
-
-def without_needless_stars(path: bytes) -> bytes:
-    """*path* without its redundant stars."""
-    path = re.sub(rb"\*{2,}", b"*", path)
-    if path.endswith(b"*$"):
-        path = path[:-2]
-    return path.rstrip(b"*") or b"/"
 
 
 def _check_files(group: Group, found: Findings) -> None:
@@ -296,8 +308,8 @@ _CONTINUES: Final = re.compile(rb"[\w-]")
 
 def _sitemaps(subject: Subject) -> Iterator[tuple[Record, bytes]]:
     """The sitemaps on the host of *subject*, or on any where that is not known, with their paths."""
+    host = subject.host
     try:
-        host = urlsplit(subject.url).netloc.lower()
         for record in subject.by_kind[Kind.SITEMAP]:
             url = urlsplit(record.text)
             if url.path and (not host or url.netloc.lower() == host):

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from scrapy_rep.protocol import GOOGLE, Dialect, Extension, Group, Kind, Record, RobotsTxt, Rule, Verdict, parse
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind, is_utf_16
 from scrapy_rep.protocol.path_pattern import Pattern, is_plain
 from scrapy_rep.protocol.product_token import agent_matcher, is_global, token_in
 from scrapy_rep.protocol.reader import cut, extensions, groups_in, require_octets
-from scrapy_rep.protocol.records import bom_length
+from scrapy_rep.protocol.records import MAX_LINE, bom_length
 from scrapy_rep.tools.files import binary_kind
+
+from .rule_proofs import RuleProofs
 
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 UNNAMED: Final = "any-other-crawler"
@@ -43,6 +46,14 @@ class Subject:
         """What `lint` looks at; the arguments are the same. Raises ``TypeError``."""
         require_octets(body)
         return cls(body, dialect if dialect.is_googles else GOOGLE, limit, **source)
+
+    @cached_property
+    def host(self) -> str:
+        """The host, with its port, that was asked for the file; empty where that is not known."""
+        try:
+            return urlsplit(self.url).netloc.lower()
+        except ValueError:
+            return ""
 
     @cached_property
     def body(self) -> bytes:
@@ -179,6 +190,11 @@ class Subject:
             self._patterns[value] = found
         return found
 
+    @cached_property
+    def proofs(self) -> RuleProofs:
+        """What is proved of the rules."""
+        return RuleProofs(self)
+
     def steps(self, of_an_octet: int, at_most: int) -> int:
         """The comparisons that a check may make: some *of_an_octet*, so that its time is linear in the body."""
         return min(of_an_octet * len(self.body), at_most)
@@ -216,6 +232,30 @@ class Subject:
     def is_readable(self) -> bool:
         """Whether it makes sense to check single lines."""
         return not (self.is_error_page or self.is_markup or self.is_utf_16 or self.binary_kind)
+
+    def end_of(self, number: int) -> bytes:
+        """How line *number* ends; as the one before it, or with LF, where it is the last."""
+        for at in (number, number - 1):
+            end = self.line_starts[at]
+            line = self.octets[self.line_starts[at - 1] : end] if at else b""
+            if line[-1:] in {b"\r", b"\n"}:
+                return b"\r\n" if line.endswith(b"\r\n") else line[-1:]
+        return b"\n"
+
+    def with_key(self, record: Record, key: bytes) -> bytes | None:
+        """The line of *record* with another *key*; None where the line is not read to its end."""
+        return self._with(record, record.key, key)
+
+    def with_value(self, record: Record, value: bytes) -> bytes | None:
+        """The line of *record* with another *value*; None where the line is not read to its end."""
+        return self._with(record, record.value, value, self.raw(record).find(record.key) + len(record.key))
+
+    def _with(self, record: Record, old: bytes, new: bytes, start: int = 0) -> bytes | None:
+        line = self.raw(record)
+        at = line.find(old, start)
+        if at < 0 or len(line) > MAX_LINE or b"\0" in line:
+            return None
+        return line[:at] + new + line[at + len(old) :]
 
     def raw(self, record: Record) -> bytes:
         """The line of *record* as written."""

@@ -20,6 +20,12 @@ from .subject import RULES, Subject, characters
 _MISSING: Final = frozenset({404, 410})
 _NAMES: Final[dict[Kind, str]] = {kind: kind.value.capitalize() for kind in Kind if kind is not Kind.UNKNOWN}
 _KEYS: Final = {name.lower(): name for name in _NAMES.values()}
+_MISSPELT: Final = re.compile(  # and no "Allow-training", which is read as Allow by its start alone
+    rb"user[- ]?agents?|allow(?:s|ed)?|(?:disallow|dissallow|dissalow|disalow|diasllow|disallaw)(?:s|ed)?"
+    rb"|site-?maps?|crawl ?delay|content-signals",
+    re.IGNORECASE,
+)
+_SOLID_KEY: Final = re.compile(rb"[A-Za-z-]+")
 _USUAL: Final = {
     spelling.encode(): f"{spelling}:".encode()
     for name in _NAMES.values()
@@ -38,8 +44,9 @@ def check_file(subject: Subject, found: Findings) -> None:
     _check_source(subject, found)
     if subject.is_error_page:
         return
-    if subject.limit is not None and len(subject.octets) > subject.limit:
-        found.add("file-too-long", 0, 0, len(subject.octets), subject.limit)
+    is_cut = subject.limit is not None and len(subject.octets) > subject.limit
+    if is_cut and not subject.is_markup and not subject.binary_kind:
+        found.add("file-too-long", 0, 0, len(subject.octets), len(subject.body))
     if subject.body_kind is BodyKind.BLANK:
         found.add("empty-file")
     elif subject.body_kind is BodyKind.HTML:
@@ -119,7 +126,7 @@ def check(subject: Subject, found: Findings) -> None:
         else:
             _check_start(record, _read(line), subject, found, keys)
         if record.kind in RULES and line.find(b"#") >= 0:
-            _check_comment(record, _read(line), found)
+            _check_comment(record, _read(line), subject, found)
     _check_unread(subject, found)
     _check_blank_lines(subject, found)
 
@@ -132,26 +139,36 @@ def _read(line: bytes) -> bytes:
 def _check_start(record: Record, line: bytes, subject: Subject, found: Findings, keys: set[bytes]) -> None:
     """Check the start of a *line* that is no usual one; *keys* are those of the records before it."""
     if line[:1].isspace():
-        found.add("indented-line", record.line, 1)
+        found.add("indented-line", record.line, 1, write=subject.raw(record).lstrip())
     if record.kind is not Kind.UNKNOWN:
         _check_key(record, line, subject, found, keys)
     elif record.key.lower() in _SCHEMES and record.value.startswith(b"//"):
-        found.add("bare-url", record.line, subject.column(record))
+        url = line.strip()
+        write = b"Sitemap: " + url if b"sitemap" in url.lower() else None
+        found.add("bare-url", record.line, subject.column(record), write=write)
     else:
         keys.add(record.key)
         meant = known_key(record.key) if len(keys) < _MOST_GUESSED else ""
-        code = "misspelt-key-ignored" if meant else "unknown-record"
-        found.add(code, record.line, subject.column(record), record.key, meant)
+        place = record.line, subject.column(record)
+        if meant:
+            write = subject.with_key(record, meant.encode())
+            found.add("misspelt-key-ignored", *place, record.key, meant, write=write)
+        elif subject.body_kind is not BodyKind.TEXT:
+            found.add("unknown-record", *place, record.key)
 
 
-def _check_comment(record: Record, line: bytes, found: Findings) -> None:
+def _check_comment(record: Record, line: bytes, subject: Subject, found: Findings) -> None:
     """Check the comment that follows a rule on its *line*."""
-    before, mark, _ = line.partition(b"#")
+    before, mark, comment = line.partition(b"#")
     if not mark:
         return  # it lies beyond what is read
-    is_path = before[-1:].strip() and not before.endswith(b":")
-    code = "hash-in-path" if is_path else "comment-after-rule"
-    found.add(code, record.line, characters(before) + 1, before.strip())
+    column = characters(before) + 1
+    if not before[-1:].strip() or before.endswith(b":"):
+        is_whole = line == subject.raw(record)
+        write = b"#" + comment.rstrip() + b"\n" + before.rstrip() if is_whole else None
+        found.add("comment-after-rule", record.line, column, write=write)
+    elif record.value[:1] in b"/*":  # what else is wrong with it is a finding of its own
+        found.add("hash-in-path", record.line, column, before.strip())
 
 
 @lru_cache(maxsize=4_096)
@@ -166,15 +183,27 @@ def known_key(key: bytes) -> str:
 def _check_key(record: Record, line: bytes, subject: Subject, found: Findings, keys: set[bytes]) -> None:
     key, name = record.key.lower(), _NAMES[record.kind]
     first = key.partition(b" ")[0]
-    if b":" not in line.partition(b"#")[0] or (first != key and kind_of(first) is record.kind and b"/" in key):
-        found.add("missing-colon", record.line, subject.column(record), record.key.partition(b" ")[0])
+    place = record.line, subject.column(record)
+    if b":" not in line.partition(b"#")[0] or (first != key and kind_of(first) is record.kind and b"/" in line):
+        _add_missing_colon(record.line, subject, found)
     elif key in AI_TRAINING:
         pass  # which has a code of its own
     elif key != name.lower().encode():
-        found.add("misspelt-key", record.line, subject.column(record), record.key, name)
+        write = subject.with_key(record, name.encode()) if _MISSPELT.fullmatch(record.key) else None
+        found.add("misspelt-key", *place, record.key, name, write=write)
     elif record.key not in keys and record.key not in _USUAL:
-        found.add("odd-case-key", record.line, subject.column(record), record.key, name)
+        write = subject.with_key(record, name.encode())
+        found.add("odd-case-key", *place, record.key, name, write=write)
     keys.add(record.key)
+
+
+def _add_missing_colon(number: int, subject: Subject, found: Findings) -> None:
+    """Report line *number*, whose first word is a key without its colon, whatever stands in its place."""
+    line = subject.lines[number - 1]
+    key, rest = line.split(None, 1)
+    word = _SOLID_KEY.match(key)
+    name = word[0] if word else key
+    found.add("missing-colon", number, characters(line[: line.find(key)]) + 1, name, write=name + b": " + rest)
 
 
 def _check_unread(subject: Subject, found: Findings) -> None:
@@ -185,18 +214,20 @@ def _check_unread(subject: Subject, found: Findings) -> None:
             if _RULE_IN_COMMENT.fullmatch(text):
                 commented_out.append(number)
         elif text:
-            _check_unread_line(number, text, found)
+            _check_unread_line(number, text, subject, found)
     if commented_out:
         first, more = commented_out[0], len(commented_out) - 1
         others = f", nor {'is' if more == 1 else 'are'} {more:,} more like it" if more else ""
         found.add("commented-out-rule", first, 1, subject.lines[first - 1].strip(b"# \t"), others)
 
 
-def _check_unread_line(number: int, text: bytes, found: Findings) -> None:
-    word = text.split(None, 1)[0]
-    if kind_of(word) is not Kind.UNKNOWN and b":" not in text and len(text) > len(word):
-        found.add("missing-colon", number, 1, word)
-    elif text[:1] != b"\0":
+def _check_unread_line(number: int, text: bytes, subject: Subject, found: Findings) -> None:
+    word, *rest = text.split(None, 1)
+    kind = kind_of(word)
+    is_value = bool(rest) and (kind not in RULES or rest[0][:1] in b"/*")  # no "Allow from all" of another file
+    if kind is not Kind.UNKNOWN and b":" not in text and is_value:
+        _add_missing_colon(number, subject, found)
+    elif text[:1] != b"\0" and subject.body_kind is not BodyKind.TEXT:
         found.add("unreadable-line", number, 1)
 
 

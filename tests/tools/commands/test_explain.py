@@ -44,7 +44,7 @@ Disallow: /\x1b[31m
 
 User-agent: *
 Disallow: /caf\xc3\xa9
-Sitemap: https://example.com/a.xml
+Sitemap: https://www.example/a.xml
 """
 
 LOOP_ARGUMENTS = {

@@ -22,7 +22,7 @@ from tests.support.redis_server import RedisServer
 from tests.support.site import Answer, Site, redirect, robots
 from tests.tools.lint.asking import HEAD
 
-SITEMAP = b"Sitemap: https://example.com/sitemap.xml\n"
+SITEMAP = b"Sitemap: https://www.example/sitemap.xml\n"
 BODY = b"User-agent: *\nDisallow: search\nCrawl-delay: 5\nDisallow: /a\nDisallow: /a\n" + SITEMAP
 CLEAN = b"User-agent: *\nDisallow: /search\n" + SITEMAP
 
@@ -56,7 +56,7 @@ def test_people_read_file_line_column_and_what_to_write() -> None:
         """robots.txt:2:11: error: search matches nothing: a path must start with / or *. (path-without-slash)
     2 | Disallow: search
       |           ^^^^^^
-    help: Write /search.
+    help: Write “Disallow: /search”; crawlers then obey the line.
 robots.txt:3:1: note: Google does not read Crawl-delay; other crawlers do. (record-google-ignores)
     3 | Crawl-delay: 5
       | ^^^^^^^^^^^^^^
@@ -64,7 +64,7 @@ robots.txt:3:1: note: Google does not read Crawl-delay; other crawlers do. (reco
 robots.txt:5:1: optimise: Line 4 of this group is the same rule. (duplicate-rule)
     5 | Disallow: /a
       | ^^^^^^^^^^^^
-    help: Remove this line.
+    help: Remove the line.
 2 files: 1 error, 1 improvement, 1 note; --fix fixes 1
 """,
     )
@@ -88,7 +88,9 @@ def test_json_is_one_object_a_line() -> None:
         "severity": "error",
         "code": "path-without-slash",
         "message": "search matches nothing: a path must start with / or *.",
-        "advice": "Write /search.",
+        "advice": "Write “Disallow: /search”; crawlers then obey the line.",
+        "replacement": "Disallow: /search",
+        "also": [],
         "fix": None,
         "consequences": [],
     }
@@ -109,7 +111,7 @@ def test_what_follows_from_a_finding_is_below_it(given_here: Callable[[bytes], N
     note: Without a user-agent line the rules apply to no crawler. (no-user-agent)
     note: line 3: Crawl-delay comes before the first user-agent line, so it applies to no crawler. \
 (record-before-user-agent)
-    help: Write User-agent.
+    help: Write “User-agent: *”; crawlers then obey the line.
 1 file: 1 error
 """,
     )
@@ -138,7 +140,10 @@ def test_what_follows_from_a_finding_is_in_each_format(given_here: Callable[[byt
         {"physicalLocation": {**artifact, "region": {"startLine": 3}}, "message": {"text": late["message"]}},
     ]
     given_here(TYPO)
-    assert f" {none['message']} {late['message']} Write User-agent.\n" in linted("--github", "-")[1]
+    assert (
+        f" {none['message']} {late['message']} Write “User-agent: *”; crawlers then obey the line.\n"
+        in linted("--github", "-")[1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,7 +187,9 @@ def test_sarif_is_one_document_with_all_rules_and_the_places_of_the_results(
         result["ruleId"] for result in run["results"]
     ]
     assert run["results"][0]["level"] == "error"
-    assert run["results"][0]["message"]["text"].endswith(" Write /search.")
+    assert run["results"][0]["message"]["text"].endswith(
+        " Write “Disallow: /search”; crawlers then obey the line."
+    )
     assert [result["locations"][0]["physicalLocation"] for result in (run["results"][0], run["results"][-1])] == [
         {"artifactLocation": {"uri": "my%20robots.txt"}, "region": {"startLine": 2, "startColumn": 11}},
         {"artifactLocation": {"uri": "stdin"}},
@@ -421,12 +428,13 @@ def test_a_long_run_shows_how_far_it_is_where_nothing_else_is_printed_yet(
 
 
 def test_annotations_are_commands_that_github_reads(given_here: Callable[[bytes], None]) -> None:
-    given_here(b"User-agent: *\r\nDisallow: /100%, a: /b\r\n")
+    given_here(b"User-agent: *\r\nDisallow: /100%, /b:c\r\n")
     code, out = linted("--github", "--select", "several-paths", "-")
     assert (code, out) == (
         1,
         "::error file=-,line=2,col=11,title=several-paths::"
-        "/100%25, a: /b is read as a single path. Write a separate line for each path.\n",
+        "/100%25, /b:c is read as a single path. "
+        "Write “Disallow: /100%25” and “Disallow: /b:c”; crawlers then obey each of them.\n",
     )
     assert linted("--github", "--select", "note", "robots.txt")[1].startswith(
         "::notice file=robots.txt,line=3,col=1"
@@ -461,7 +469,7 @@ def test_a_diff_shows_what_would_be_fixed_and_writes_nothing(
  Crawl-delay: 5
  Disallow: /a
 -Disallow: /a
- Sitemap: https://example.com/sitemap.xml
+ Sitemap: https://www.example/sitemap.xml
 """,
     )
     assert capsys.readouterr().err == "--fix would fix 1 finding\n"

@@ -1,4 +1,4 @@
-"""What a webmaster does about a finding: the file after its advice was followed, by hand and not by the linter.
+"""What a webmaster does about a finding: the file after its advice was followed.
 
 Each repair says which old line every new line comes from. Where the advice leaves a choice there is none.
 """
@@ -15,8 +15,6 @@ from scrapy_rep.tools.lint import Finding, lint
 Lines = list[bytes]
 Repair = Callable[[Lines, Finding], "dict[int, Lines] | None"]
 """Gives the lines that take the place of others, by their numbers."""
-
-_WRITE: Final = re.compile(r"Write ([^…]+)\.")
 
 
 def survivors(body: bytes, finding: Finding, dialect: Dialect = GOOGLE) -> set[tuple[str, int]] | None:
@@ -48,11 +46,6 @@ def _ended(line: bytes) -> bytes:
     return line if line.endswith((b"\n", b"\r")) else line + b"\n"
 
 
-def _advised(finding: Finding) -> bytes | None:
-    found = _WRITE.fullmatch(finding.advice)
-    return found[1].encode() if found else None
-
-
 def _value(line: bytes) -> bytes:
     return re.split(rb"[:\s]\s*", line.lstrip().partition(b"#")[0], maxsplit=1)[-1].strip()
 
@@ -61,18 +54,9 @@ def _without(lines: Lines, finding: Finding) -> dict[int, Lines]:
     return {finding.line: []}
 
 
-def _key(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
-    line, key = _line(lines, finding), _advised(finding)
-    return {finding.line: [re.sub(rb"[^:\s][^:]*", lambda _: key, line, count=1)]} if key else None
-
-
-def _colon(lines: Lines, finding: Finding) -> dict[int, Lines]:
-    return {finding.line: [re.sub(rb"(\S)\s+", rb"\1: ", _line(lines, finding), count=1)]}
-
-
-def _value_advised(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
-    line, value = _line(lines, finding), _advised(finding)
-    return {finding.line: [line.replace(_value(line), value, 1)]} if value else None
+def _written(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
+    text = finding.replacement
+    return None if text is None else {finding.line: [line + b"\n" for line in text.split(b"\n")]}
 
 
 def _sitemap(lines: Lines, finding: Finding) -> dict[int, Lines]:
@@ -82,15 +66,6 @@ def _sitemap(lines: Lines, finding: Finding) -> dict[int, Lines]:
 def _agent_above(lines: Lines, finding: Finding) -> dict[int, Lines]:
     at = max(finding.line, 1)
     return {at: [b"User-agent: *\n", lines[at - 1]]}
-
-
-def _split(separators: bytes) -> Repair:
-    def split(lines: Lines, finding: Finding) -> dict[int, Lines]:
-        line = _line(lines, finding)
-        key, _, value = line.partition(b"#")[0].partition(b":")
-        return {finding.line: [key + b": " + each + b"\n" for each in re.split(separators, value.strip()) if each]}
-
-    return split
 
 
 def _is_shared(lines: Lines, number: int) -> bool:
@@ -111,8 +86,8 @@ def _block(lines: Lines, number: int) -> list[int]:
 
 
 def _retired(lines: Lines, finding: Finding) -> dict[int, Lines] | None:
-    if finding.advice != "Remove it.":
-        return _value_advised(lines, finding)
+    if finding.advice.startswith("Name "):
+        return None
     rules = [] if _is_shared(lines, finding.line) else _block(lines, finding.line)
     return {number: [] for number in (finding.line, *rules)}
 
@@ -127,18 +102,16 @@ def _header(lines: Lines, finding: Finding) -> dict[int, Lines]:
 
 REPAIRS: Final[dict[str, Repair]] = {
     "file-too-long": _unlimited,
-    "misspelt-key-ignored": _key,
-    "missing-colon": _colon,
+    "misspelt-key-ignored": _written,
+    "missing-colon": _written,
     "bare-url": _sitemap,
     "no-user-agent": _agent_above,
     "rule-before-user-agent": _agent_above,
-    "rule-never-matches": _value_advised,
-    "path-without-slash": _value_advised,
-    "misspelt-agent": _value_advised,
+    "misspelt-agent": _written,
     "user-agent-header": _header,
     "retired-agent": _retired,
-    "several-agents": _split(rb"[,;|]\s*"),
-    "several-paths": _split(rb"[\s,];?(?=/)"),
+    "several-agents": _written,
+    "rule-on-agent-line": _written,
     "useless-rule": _without,
     "duplicate-rule": _without,
 }

@@ -84,17 +84,49 @@ def test_only_what_tells_a_secret_is_called_private(path: bytes, is_private: boo
 @pytest.mark.parametrize(
     ("path", "right"),
     [
-        (b"css", "/css"),
-        (b".js", "/*.js"),
-        (b".pdf$", "/*.pdf$"),
-        (b"?sort=", "/*?sort="),
-        (b".git/", "/.git/"),
-        (b"www.example.com/a", "/a"),
-        (b".env", "/.env"),
+        (b"css", b"/css"),
+        (b".js", b"/*.js"),
+        (b".pdf$", b"/*.pdf$"),
+        (b"?sort=", b"/*?sort="),
+        (b".git/", b"/.git/"),
+        (b".env", b"/.env"),
+        (b"search.aspx", b"/search.aspx"),
     ],
 )
-def test_the_advice_for_a_path_without_a_slash_is_what_was_meant(path: bytes, right: str) -> None:
-    assert only(HEAD + b"Disallow: " + path, "path-without-slash").advice == f"Write {right}."
+def test_the_advice_for_a_path_without_a_slash_is_what_was_meant(path: bytes, right: bytes) -> None:
+    finding = only(HEAD + b"Disallow: " + path, "path-without-slash")
+    assert finding.replacement == b"Disallow: " + right
+    assert finding.advice == f"Write “Disallow: {right.decode()}”; crawlers then obey the line."
+
+
+@pytest.mark.parametrize(
+    "path", [b"www.shop.example.com/a", b"zh-tw.www.cloudflare.com", b"shop.com/", b"^/a", b"a(b)"]
+)
+def test_what_may_be_another_site_or_a_pattern_is_asked_about(path: bytes) -> None:
+    finding = only(HEAD + b"Disallow: " + path, "path-without-slash")
+    assert finding.replacement is None
+    assert finding.advice.startswith("What is meant?")
+
+
+@pytest.mark.parametrize("host", [b"www.shop.example", b"cdn.example"])
+def test_only_a_url_of_this_site_is_written_as_a_path(host: bytes) -> None:
+    body = HEAD + b"Disallow: https://" + host + b"/private/"
+    (finding,) = (
+        one
+        for one in lint(body, url="https://www.shop.example/robots.txt")
+        if one.line == 2 and one.severity == "error"
+    )
+    is_here = host == b"www.shop.example"
+    assert finding.replacement == (b"Disallow: /private/" if is_here else None)
+    assert only(body, "rule-never-matches").replacement is None  # nobody said which site it is
+
+
+@pytest.mark.parametrize(
+    "path", [b"http://www.shop.example/", b"https://www.shop.example", b"https://www.shop.example/*"]
+)
+def test_a_url_of_a_whole_site_is_never_written_as_all_of_this_one(path: bytes) -> None:
+    found = lint(HEAD + b"Disallow: " + path, url="https://www.shop.example/robots.txt")
+    assert [one.replacement for one in found if one.code == "rule-never-matches"] == [None]
 
 
 @pytest.mark.parametrize(
@@ -284,5 +316,13 @@ def test_a_pattern_is_hinted_at_where_single_rules_show_it(rules: bytes, pattern
 
 def test_a_retired_crawler_is_not_to_be_replaced_by_one_that_is_there() -> None:
     retired, successor = b"User-agent: msnbot\nDisallow: /a\n", b"User-agent: bingbot\nDisallow: /a\n"
-    assert only(retired, "retired-agent").advice == "Write bingbot."
-    assert only(retired + successor, "retired-agent").advice == "Remove it."
+    assert only(retired, "retired-agent").advice.startswith("Name bingbot")
+    assert only(retired + successor, "retired-agent").advice == "Remove the group of msnbot."
+
+
+def test_a_retired_crawler_is_removed_alone_only_where_others_share_its_rules() -> None:
+    """Without its line, its rules would be those of the group above."""
+    body = HEAD + b"Disallow: /a\nUser-agent: Teoma\nDisallow: /\n"
+    assert only(body, "retired-agent").replacement is None
+    shared = body.replace(b"Teoma\n", b"Teoma\nUser-agent: Googlebot\n")
+    assert only(shared, "retired-agent").replacement == b""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scrapy_rep.protocol import GOOGLE
 from scrapy_rep.tools.lint import CODES, Finding, Severity, lint, separate_findings_in
 from scrapy_rep.tools.lint.config import Config
+from scrapy_rep.tools.lint.consequences import fold
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.lint.subject import Subject
 from tests.protocol.test_google_verdicts import FOLDER, bodies
@@ -22,7 +23,7 @@ from .asking import HEAD
 from .repairs import REPAIRS, survivors
 
 SIX = Path(__file__).with_name("six-errors.txt")
-TYPO = b"User-agnt: *\nDisallow: /a\nCrawl-delay: 3\nSitemap: https://example.com/s.xml\n"
+TYPO = b"User-agnt: *\nDisallow: /a\nCrawl-delay: 3\nSitemap: https://www.example/s.xml\n"
 CASES = {
     "a user-agent line with a typo": (TYPO, 1, {"no-user-agent": 0, "record-before-user-agent": 3}),
     "a later one with a typo": (
@@ -30,14 +31,14 @@ CASES = {
         3,
         {"duplicate-rule": 4},
     ),
-    "a sitemap with a typo": (HEAD + b"Disallow: /a\nSitmap: https://example.com/s.xml\n", 3, {"no-sitemap": 0}),
+    "a sitemap with a typo": (HEAD + b"Disallow: /a\nSitmap: https://www.example/s.xml\n", 3, {"no-sitemap": 0}),
     "a rule with a typo": (HEAD + b"Dsallow: /a\n", 2, {"group-without-rules": 1}),
     "a user-agent line without a colon": (
         b"User-agent Foo Bar\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n",
         1,
         {"rule-before-user-agent": 2},
     ),
-    "a sitemap without a key": (HEAD + b"Disallow: /a\nhttps://example.com/sitemap.xml\n", 3, {"no-sitemap": 0}),
+    "a sitemap without a key": (HEAD + b"Disallow: /a\nhttps://www.example/sitemap.xml\n", 3, {"no-sitemap": 0}),
     "no user-agent line": (b"Disallow: /a\nCrawl-delay: 3\n", 0, {"record-before-user-agent": 2}),
     "rules above the first user-agent line": (
         b"Disallow: /a\nDisallow: /b\nCrawl-delay: 3\n" + HEAD + b"Disallow: /c\n",
@@ -45,7 +46,6 @@ CASES = {
         {"rule-before-user-agent": 2, "record-before-user-agent": 3},
     ),
     "two crawlers on a line": (b"User-agent: Foo, *\nDisallow: /a\n", 1, {"no-star-group": 0}),
-    "two paths on a line": (HEAD + b"Disallow: /a$ /b\n", 2, {"dollar-inside": 2}),
     "a crawler with a typo": (
         HEAD + b"Disallow: /css/\nUser-agent: Google bot\nDisallow: /b\n",
         3,
@@ -61,14 +61,15 @@ CASES = {
         4,
         {"agent-with-other-text": 4, "named-group-drops-star-rules": 4},
     ),
-    "a URL as a path": (HEAD + b"Disallow: https://example.com/a*\n", 2, {"needless-star": 2}),
-    "a path without a slash": (HEAD + b"Disallow: a*\n", 2, {"needless-star": 2}),
+    "a sitemap on the user-agent line": (
+        b"User-agent: * Sitemap: https://www.example/s.xml\nDisallow: /a\n", 1, {"no-sitemap": 0},
+    ),
     "a rule twice": (HEAD + b"Disallow: /a*\n Disallow: /a* # b\n", 3, {
         "needless-star": 3, "indented-line": 3, "comment-after-rule": 3,
     }),
     "a rule for nothing": (HEAD + b"Disallow: /a\nDisallow: /ab*\n", 3, {"needless-star": 3}),
     "a file over the limit": (
-        HEAD + b"Disallow: /a-long-name/of-a-page\n" * 20_000 + b"Sitemap: https://example.com/s.xml\n",
+        HEAD + b"Disallow: /a-long-name/of-a-page\n" * 20_000 + b"Sitemap: https://www.example/s.xml\n",
         0,
         {"no-sitemap": 0},
     ),
@@ -88,7 +89,7 @@ def test_six_errors_are_six_findings_one_on_each_line() -> None:
 
 
 def test_what_many_lines_have_in_common_is_one_sentence() -> None:
-    (cause,) = lint(b"Disallow: /a\n" * 4 + HEAD + b"Disallow: /c\nSitemap: https://example.com/s.xml\n")
+    (cause,) = lint(b"Disallow: /a\n" * 4 + HEAD + b"Disallow: /c\nSitemap: https://www.example/s.xml\n")
     assert [(each.line, each.message) for each in cause.consequences] == [
         (
             2,
@@ -123,7 +124,9 @@ def test_what_stands_for_itself_stays_a_finding(code: str) -> None:
 
 def check(body: bytes, most: int = 1_000) -> int:
     """Repair the causes in *body*, at most so many of a code; return the number of consequences that are gone."""
-    separate, findings = separate_findings_in(Subject(body, GOOGLE, 512_000)), lint(body)
+    subject = Subject(body, GOOGLE, 512_000)
+    separate = separate_findings_in(subject)
+    findings = [each for each in fold(separate, subject, separate_findings_in) if each]
     kept = Counter((each.code, each.line, each.column) for each in findings)
     folded = [each for each in separate if not kept[each.code, each.line, each.column]]
     assert len(separate) - len(folded) == len(findings)
@@ -195,15 +198,15 @@ def test_nothing_becomes_part_of_a_milder_finding() -> None:
 
 
 def test_what_has_a_fix_is_fixed_even_where_its_cause_has_none() -> None:
-    body = HEAD + b"Disallow: https://example.com/a*\nDisallow: /b\nSitemap: https://example.com/s.xml\n"
+    body = HEAD + b"Disallow: /*b\nDisallow: /ab*\nSitemap: https://www.example/s.xml\n"
     linted = FileLinter(Config()).lint("robots.txt", body)
     assert ([each.code for each in linted.findings], linted.fixes, linted.fixable) == (
-        ["rule-never-matches"],
+        ["useless-rule"],
         (None,),
-        1,
+        ("needless-star",),
     )
     fixed = FileLinter(Config(), is_fixing=True).lint("robots.txt", body)
-    assert (fixed.body, fixed.fixed) == (body.replace(b"a*", b"a"), 1)
+    assert (fixed.body, fixed.fixed) == (body.replace(b"b*", b"b"), 1)
 
 
 def test_each_cause_has_a_repair_here() -> None:

@@ -192,10 +192,9 @@ def test_a_path_with_a_space_or_a_hash_is_read_as_is_said(path: str, url: str) -
     for each in lint(body, GOOGLE_EXACT):
         if each.code == "space-in-path":
             assert parse(body, GOOGLE_EXACT).verdict("a", url.replace("b", "%20")).allowed
-            right = each.advice.removeprefix("Write ").removesuffix(".")
-            assert (
-                parse(f"User-agent: *\nDisallow: {right}\n".encode(), GOOGLE_EXACT).verdict("a", right).line == 2
-            )
+            assert each.replacement
+            right = each.replacement.removeprefix(b"Disallow: ")
+            assert parse(b"User-agent: *\n" + each.replacement, GOOGLE_EXACT).verdict("a", right).line == 2
         elif each.code == "hash-in-path":
             (rule,) = parse(body, GOOGLE_EXACT).rules("a")
             assert f"“{rule}”" in each.message
@@ -210,10 +209,9 @@ def test_what_is_to_be_written_instead_of_a_needless_star_matches_the_same(
     asked = path_of(url, canonical_octets=dialect.canonical_octets)
     for each in lint(body, dialect):
         if each.code == "needless-star":
-            shorter = each.advice.removeprefix("Write ").partition(",")[0]
-            patterns = [
-                Pattern.of(one.encode(), canonical_octets=dialect.canonical_octets) for one in (path, shorter)
-            ]
+            assert each.replacement
+            both = path.encode(), each.replacement.removeprefix(b"Disallow: ")
+            patterns = [Pattern.of(one, canonical_octets=dialect.canonical_octets) for one in both]
             assert len({pattern.matches(asked) for pattern in patterns}) == 1
 
 
@@ -230,12 +228,13 @@ def test_what_is_to_be_written_instead_of_a_needless_star_matches_the_same(
         },
     ),
 )
-def test_no_body_makes_it_fail_and_findings_are_in_the_order_of_their_lines(
+def test_no_body_makes_it_fail_and_findings_are_in_order(
     dialect: Dialect, body: bytes, limit: int | None, source: dict[str, Any]
 ) -> None:
     findings = lint(body, dialect, limit=limit, **source)
 
-    assert [(each.line, each.column) for each in findings] == sorted((each.line, each.column) for each in findings)
+    places = [(not CODES[each.code].is_accident, each.line, each.column) for each in findings]
+    assert places == sorted(places)
     lines = body.splitlines() or [b""]
     for each in findings:
         assert 0 <= each.line <= len(lines)

@@ -32,7 +32,7 @@ Disallow: /*?sort=
 Disallow: /*.pdf$
 Crawl-delay: 2.5
 
-Sitemap: https://example.com/sitemap.xml
+Sitemap: https://www.example/sitemap.xml
 Sitemap: https://cdn.example/news.xml.gz
 """
 

@@ -55,10 +55,7 @@ def test_each_rule_has_its_page() -> None:
         (
             "comment-after-rule",
             b"User-agent: *\nDisallow: /a # b",
-            [
-                {"deletedRegion": region(2, 1, 2, 1), "insertedContent": {"text": "# b\n"}},
-                {"deletedRegion": region(2, 13, 2, 17)},
-            ],
+            [{"deletedRegion": region(2, 1, 2, 17), "insertedContent": {"text": "# b\nDisallow: /a"}}],
         ),
     ],
 )
