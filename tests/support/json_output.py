@@ -20,7 +20,7 @@ Disalow: /x
 Allow: /private/a
 Crawl-delay: 2
 Content-Signal: ai-train=no
-Sitemap: https://www.example/sitemap.xml
+Sitemap: https://example.com/sitemap.xml
 """
 _BY_NAME: Final = {"counts", "modes", "robots"}
 """Fields that hold objects whose fields are data."""

@@ -235,7 +235,7 @@ def test_google_what_is_for_all_does_not_count_for_a_crawler_that_ignores_it() -
 
 
 def test_a_file_without_groups_is_followed_by_nobody() -> None:
-    as_read = reading(parse(b"Sitemap: https://www.example/s.xml\n"), "Googlebot-Image")
+    as_read = reading(parse(b"Sitemap: https://example.com/s.xml\n"), "Googlebot-Image")
     assert (as_read.group, as_read.line, as_read.sentence) == (NONE, 0, "")
     assert as_read.group in GROUPS
 

@@ -377,6 +377,7 @@ CODES: Final[dict[str, Code]] = {
         "There is no colon after {0}, so most parsers ignore the line.",
         "Write {write}; all crawlers then obey the line.",
         "User-agent: *\nDisallow /search",
+        question="Write “{0}: ” followed by a path of this site.",
     ),
     "indented-line": Code(
         "lines", Severity.NOTE, "White space before a key",

@@ -119,11 +119,10 @@ def _advice(kind: Code, quotes: list[str], write: bytes | None) -> str:
         return text.format(*quotes)
     if not write:
         return "Remove the line."
-    lines = write.split(b"\n")
-    shown_lines = [f"“{_quote(line)}”" for line in lines[: _MOST_SHOWN if len(lines) > _MOST_SHOWN + 1 else None]]
-    if more := len(lines) - len(shown_lines):
-        shown_lines.append(f"{more:,} more lines")
-    return kind.advice.format(*quotes, write=_listed(shown_lines))
+    lines = [f"“{_quote(line.strip())}”" for line in write.split(b"\n")]
+    if len(lines) > _MOST_SHOWN + 1:
+        lines = [*lines[:_MOST_SHOWN], f"{len(lines) - _MOST_SHOWN:,} more lines"]
+    return kind.advice.format(*quotes, write=_listed(lines))
 
 
 def line_ranges(numbers: Iterable[int]) -> str:

@@ -121,7 +121,11 @@ def _check_octets(record: Record, line: int, column: int, subject: Subject, foun
 
 def _rooted(path: bytes) -> bytes | None:
     """What was meant by *path*, which has no slash at its start; None where that is not clear."""
-    if not _MEANT.fullmatch(path) or (_HOST.fullmatch(path.partition(b"/")[0]) and not _PAGE.fullmatch(path)):
+    if (
+        not _MEANT.fullmatch(path)
+        or path.startswith(b"./")
+        or (_HOST.fullmatch(path.partition(b"/")[0]) and not _PAGE.fullmatch(path))
+    ):
         return None
     is_part = _EXTENSION.fullmatch(path) or path.startswith(_IN_QUERY)
     return b"/*" + path if is_part else b"/" + path

@@ -203,7 +203,8 @@ def _add_missing_colon(number: int, subject: Subject, found: Findings) -> None:
     key, rest = line.split(None, 1)
     word = _SOLID_KEY.match(key)
     name = word[0] if word else key
-    found.add("missing-colon", number, characters(line[: line.find(key)]) + 1, name, write=name + b": " + rest)
+    write = None if b"://" in rest and kind_of(name) in RULES else name + b": " + rest
+    found.add("missing-colon", number, characters(line[: line.find(key)]) + 1, name, write=write)
 
 
 def _check_unread(subject: Subject, found: Findings) -> None:

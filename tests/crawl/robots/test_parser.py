@@ -22,7 +22,7 @@ Crawl-delay: 2.5
 User-agent: examplebot-news
 Disallow: /news
 
-Sitemap: https://www.example/a.xml
+Sitemap: https://example.com/a.xml
 Sitemap: https://example.com/b.xml
 """
 HEADER = "Mozilla/5.0 (compatible; ExampleBot/2.1; +https://example.com/bot)"

@@ -44,7 +44,7 @@ Disallow: /\x1b[31m
 
 User-agent: *
 Disallow: /caf\xc3\xa9
-Sitemap: https://www.example/a.xml
+Sitemap: https://example.com/a.xml
 """
 
 LOOP_ARGUMENTS = {
