@@ -119,7 +119,7 @@ def _parts(line: bytes) -> tuple[list[bytes], str]:
     if len(parts) >= _MANY:
         return parts, "line-breaks-lost"
     if kinds[0] is kinds[1] and not split_line(parts[0])[1]:
-        return parts[1:], "several-records"
+        return parts[1:], "key-twice"
     if kinds[1] is Kind.USER_AGENT:
         return parts, "files-joined"
     if kinds[0] is Kind.USER_AGENT:
@@ -143,24 +143,29 @@ def _check_characters(subject: Subject, found: Findings) -> None:
         except UnicodeDecodeError:
             continue
         rest = mark + comment
-        if number == 1 and octets.startswith(_MARK_TWICE) and octets[len(_MARK_TWICE) :][:1] != b"<":
-            twice.append((1, octets.removeprefix(_MARK_TWICE) + rest))
+        if number == 1 and octets.startswith(_MARK_TWICE):
+            first = octets.removeprefix(_MARK_TWICE)
+            if _kind(first) in _READ:  # a comment loses nothing
+                found.add("encoded-twice", 1, 1, " was", _as_read(subject, 1), write=first + rest)
         elif _TWICE.search(octets):
             once = _once(text)
-            if (once and _kind(octets) in _READ) or _clean(once.decode()):
+            if once and (_kind(octets) in _READ or _clean(once.decode())):
                 twice.append((number, once + rest))
         elif text:
             _check_text(number, text, rest, subject, found)
     if twice:
         number, write = twice[0]
         more = Prose(f" and {len(twice) - 1:,} more like it were" if twice[1:] else " was")
-        found.add("encoded-twice", number, 1, more, _as_read(subject, number), write=None if twice[1:] else write)
+        is_word = all(each.isalpha() or each.isascii() for each in write.decode())
+        alone = write if is_word and not twice[1:] else None
+        found.add("encoded-twice", number, 1, more, _as_read(subject, number), write=alone)
 
 
 def _check_text(number: int, text: str, rest: bytes, subject: Subject, found: Findings) -> None:
     """Check the *text* of line *number*, before the comment that is its *rest*."""
     if invisible := _INVISIBLE.search(_JOINERS.sub("", text)):
-        if clean := _clean(text):
+        clean = _clean(text)
+        if clean and not (_kind(clean) in RULES and b"://" in clean):  # which is no path in any case
             first = invisible[0]
             facts = f"U+{ord(first):04X}, {_name(first)}", _as_read(subject, number)
             write = None if b" " in split_line(clean)[1] else clean + rest
@@ -211,14 +216,14 @@ def _check_value(record: Record, subject: Subject, found: Findings) -> None:
     if record.kind is Kind.SITEMAP:
         urls = _BETWEEN_URLS.split(value)
         if len(urls) > 1:
-            write = b"\n".join(record.key + b": " + url for url in urls)
-            found.add("several-sitemaps", number, column, len(urls), write=write)
+            lines = b"\n".join(record.key + b": " + url for url in urls)
+            found.add("several-sitemaps", number, column, len(urls), write=lines)
         elif _PLACEHOLDER.match(value) and not (subject.host and subject.host.encode() in value):
             found.add("placeholder-sitemap", number, column, value)
     if len(value) > 1 and (quoted := _unquoted(value)):
-        found.add(
-            "quoted-value", number, column, _as_read(subject, number), write=subject.with_value(record, quoted)
-        )
+        is_name = record.kind is not Kind.USER_AGENT or not re.search(rb"[^\w*/.-]", quoted)
+        write = subject.with_value(record, quoted) if is_name else None
+        found.add("quoted-value", number, column, _as_read(subject, number), write=write)
     elif record.kind in RULES:
         _check_path(record, number, column, subject, found)
     elif _HTML.search(value):

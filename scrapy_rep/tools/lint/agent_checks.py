@@ -18,12 +18,16 @@ from .subject import Subject
 
 _LIST: Final = re.compile(rb"[ \t]*[,;|][ \t]*")
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9_. -]*(?:/[0-9.]*)?|\*")
+_STARRED: Final = re.compile(rb"\*([A-Za-z][A-Za-z_-]*[A-Za-z])\*?|([A-Za-z][A-Za-z_-]*[A-Za-z])\*")
+_PRODUCT: Final = re.compile(rb"compatible;\s*(?!MSIE)([A-Za-z][A-Za-z_-]*[A-Za-z])\b", re.IGNORECASE)
+_WORDS: Final = re.compile(rb"[A-Za-z][A-Za-z_-]*[A-Za-z]")
 _WITH_VERSION: Final = re.compile(rb"([A-Za-z_-]+)/[0-9.]*")
 _HEADER: Final = re.compile(rb"mozilla/|\(", re.IGNORECASE)
 _STAR_RULES: Final = 8  # rules for * that are looked for in each named group
 _STEPS: Final = 100_000  # rules of named groups that are compared with those for *
 _STEPS_OF_AN_OCTET: Final = 2
 _OCTETS_OF_A_STEP: Final = 1_024
+_FREE: Final = Prose(", so it may request everything")
 BROWSER: Final = b"mozilla"
 """The token of a browser's User-Agent header, in lower case: no crawler goes by it."""
 
@@ -35,8 +39,8 @@ def check(subject: Subject, found: Findings) -> None:
     by_token = _by_token(subject)
     for group in subject.groups:
         for agent in group.agents:
-            token = token_in(agent.value, wide=subject.dialect.wide_tokens)
-            if code := _agent_code(agent.value, token):
+            token = token_in(agent.value, wide=False)
+            if code := _agent_code(agent.value, token_in(agent.value, wide=subject.dialect.wide_tokens)):
                 write = _written(code, agent, token, subject)
                 found.add(code, agent.line, subject.value_column(agent), agent.value, token, write=write)
             first = by_token.get(_token(agent, subject), [group])[0]
@@ -65,13 +69,13 @@ def _check_order(subject: Subject, found: Findings) -> None:
 def _check_empty_groups(subject: Subject, found: Findings) -> None:
     """Find user-agent lines that are separated from the next one by a blank line, but by no rule."""
     for group in subject.groups:
-        for agent, other in pairwise(group.agents):
+        for agent, other in pairwise(group.agents) if group.rules else ():
             if subject.first_blank(agent.line, other.line):
                 shared = f", so it shares the rules for {other.text} at line {other.line}"
                 found.add("group-without-rules", agent.line, subject.column(agent), agent.value, shared)
     if subject.groups and not subject.groups[-1].rules:
         agent = subject.groups[-1].agents[-1]
-        found.add("group-without-rules", agent.line, subject.column(agent), agent.value, "")
+        found.add("group-without-rules", agent.line, subject.column(agent), agent.value, _FREE)
 
 
 def _agent_code(value: bytes, token: bytes) -> str:
@@ -99,8 +103,22 @@ def _written(code: str, agent: Record, token: bytes, subject: Subject) -> bytes 
     """What to write in place of *agent*, which has a finding of *code* and is read as *token*."""
     if code == "several-agents":
         return b"\n".join(agent.key + b": " + name for name in _listed(agent.value))
-    version = _WITH_VERSION.fullmatch(agent.value) if code == "agent-with-other-text" else None
-    return subject.with_value(agent, token) if version and version[1] == token else None
+    name = b""
+    if code == "agent-with-other-text":
+        name = token if _WITH_VERSION.fullmatch(agent.value) else b""
+    elif code == "star-agent-with-text":
+        starred = _STARRED.fullmatch(agent.value)
+        name = (starred[1] or starred[2]) if starred else b""
+    elif code == "user-agent-header":
+        product = _PRODUCT.search(agent.value)
+        is_product = token.lower() != BROWSER and agent.value[len(token) : len(token) + 1] in b"/ ("
+        name = product[1] if product else token if is_product else b""
+    elif code == "agent-names-nobody":
+        known = [word for word in _WORDS.findall(agent.value) if crawler_of(as_text(word))]
+        name = known[0] if known and agent.value.lstrip(b'+^"').startswith(known[0]) else b""
+    is_new = name and (name == token or name.lower() not in subject.named)  # or else the name has a group
+    is_clear = is_new and _WORDS.fullmatch(name) and not is_misnomer(as_text(name))
+    return subject.with_value(agent, name) if is_clear and b"#" not in subject.raw(agent) else None
 
 
 def _is_header(value: bytes) -> bool:

@@ -46,6 +46,7 @@ class Code:
     to decide. ``page`` of the documentation tells ``why`` it matters, and shows a ``bad`` and a ``good`` file. An
     example that text cannot show, or that needs a URL, is a call of `lint`. An accident of publishing is none that
     an author makes, but an editor, a form or a deployment: it is reported first, and nothing else of its line is.
+    What is listed, as improvements are, is one finding for all its lines.
     """
 
     page: str
@@ -58,6 +59,7 @@ class Code:
     good: str = "User-agent: *\nDisallow: /search"
     question: str = ""
     is_accident: bool = False
+    is_listed: bool = False
 
 
 # fmt: off
@@ -83,10 +85,18 @@ CODES: Final[dict[str, Code]] = {
     "files-joined": Code(
         "accidents", Severity.ERROR, "Two files joined",
         "The first file had no line break at its end, and a second was put behind it.",
-        "Two files meet on this line without a line break: {1}.",
+        "A line break is missing before the second user-agent line: {1}.",
         "Write {write}; crawlers then obey both.",
         "User-agent: GPTBot\nDisallow: /User-agent: *\nDisallow: /search",
         "User-agent: GPTBot\nDisallow: /\nUser-agent: *\nDisallow: /search",
+        is_accident=True,
+    ),
+    "key-twice": Code(
+        "accidents", Severity.ERROR, "Key written twice",
+        "The second key is part of the value.",
+        "The key stands twice on the line: {1}.",
+        "Write {write}; crawlers then obey the line.",
+        "User-agent: *\nDisallow: Disallow: /search",
         is_accident=True,
     ),
     "several-records": Code(
@@ -132,6 +142,7 @@ CODES: Final[dict[str, Code]] = {
         "The quotes are part of the value: {0}.",
         "Write {write}; crawlers then read the line as it is meant.",
         'User-agent: *\nDisallow: "/search"',
+        question="Write only the name of the crawler, without quotes.",
         is_accident=True,
     ),
     "backslash-in-path": Code(
@@ -151,7 +162,7 @@ CODES: Final[dict[str, Code]] = {
         "Write {write}; crawlers then obey the line.",
         "User-agent: *\nDisallow: /*?sort=a&amp;b=",
         "User-agent: *\nDisallow: /*?sort=a&b=",
-        question="Write the value as plain text.",
+        question="What is meant? Write the whole value as plain text, or remove the line.",
         is_accident=True,
     ),
     "foreign-comment": Code(
@@ -219,8 +230,8 @@ CODES: Final[dict[str, Code]] = {
     "file-too-long": Code(
         "file", Severity.ERROR, "File over the limit",
         "Google reads 500 KiB, and RFC 9309 requires crawlers to read no more. Rules after that do not exist.",
-        "The file has {0} octets; everything after the first {1} is ignored.",
-        "Replace rules for single files with folders or wildcards, and remove rules that change nothing.",
+        "The file has {0} bytes; crawlers ignore everything after the first {1}{2}.",
+        "Move the rules that matter to the top, and close folders, not single files, if nothing else is there.",
         'lint(b"User-agent: *\\n" + b"Disallow: /a-long-name/of-a-page\\n" * 20_000)',
     ),
     "line-too-long": Code(
@@ -331,18 +342,19 @@ CODES: Final[dict[str, Code]] = {
     ),
     "unreadable-line": Code(
         "lines", Severity.WARNING, "Unreadable line",
-        "Neither a record nor a comment nor blank.",
-        "The line is not a record, so crawlers ignore it.",
-        "Write “key: value”, or turn it into a comment with a leading #.",
+        "Neither a record nor a comment nor blank. All such lines of a kind are one finding.",
+        "The line is {0}, so crawlers ignore it.",
+        "{1}.",
         "User-agent: *\nKeep out of here please\nDisallow: /search",
         "User-agent: *\n# Keep out of here please\nDisallow: /search",
+        is_listed=True,
     ),
     "unknown-record": Code(
         "lines", Severity.WARNING, "Unknown record",
         "RFC 9309 §2.2.4 allows crawlers to read other records than those it defines, but no known crawler "
         "reads this one.",
         "No known crawler reads a record called {0}.",
-        "Remove it, or turn it into a comment with a leading #.",
+        "If nobody needs it, remove it, or start the line with #.",
         "User-agent: *\nDisallow: /search\nMood: sunny",
     ),
     "bare-url": Code(
@@ -439,7 +451,7 @@ CODES: Final[dict[str, Code]] = {
         "user-agents", Severity.ERROR, "Rule before any user-agent line",
         "RFC 9309 §2.2.1: rules belong to the user-agent lines above them.",
         "The rule comes before the first user-agent line, so it applies to no crawler.",
-        "Move it below a user-agent line.",
+        "Move it below the user-agent line of the crawlers that it is for.",
         "Disallow: /search\nUser-agent: *\nDisallow: /cart",
         "User-agent: *\nDisallow: /search\nDisallow: /cart",
     ),
@@ -447,23 +459,25 @@ CODES: Final[dict[str, Code]] = {
         "user-agents", Severity.ERROR, "User-agent without a value",
         "An empty value matches no crawler; it does not mean all crawlers.",
         "The line names no crawler.",
-        "Name a crawler, or write “User-agent: *” for all.",
+        "Which crawler is meant? Write its name; “*” is the name of all.",
         "User-agent:\nDisallow: /search",
     ),
     "agent-names-nobody": Code(
         "user-agents", Severity.ERROR, "User-agent that names no crawler",
         "A token starts with a letter, `-` or `_` (RFC 9309 §2.2.1); by default digits and dots are read as well.",
         "{0} is not a product token, so it matches no crawler.",
-        "Write the crawler's token, made of letters, - and _, such as ExampleBot.",
+        "Write {write}; that crawler then follows this group.",
         "User-agent: *\nDisallow: /search\n\nUser-agent: /shop\nDisallow: /cart",
+        question="Which crawler is meant? A name has letters, - and _ only; “*” is the name of all.",
     ),
     "star-agent-with-text": Code(
         "user-agents", Severity.WARNING, "Text after the * of a user-agent line",
         "Google reads `*` followed by a space as all crawlers, whatever comes after, and `*bot` as none. Names "
         "have no wildcards.",
         "{0} is not a plain *, and crawlers disagree about its meaning.",
-        "Write * alone, or the token of one crawler.",
+        "Write {write}; that crawler then follows this group.",
         "User-agent: *bot\nDisallow: /search",
+        question="Which crawler is meant? Write its whole name; names have no wildcards.",
     ),
     "several-agents": Code(
         "user-agents", Severity.ERROR, "Several crawlers on one line",
@@ -477,9 +491,10 @@ CODES: Final[dict[str, Code]] = {
         "user-agents", Severity.WARNING, "User-Agent header instead of a token",
         "Crawlers choose a group by their product token, not by the header that they send.",
         "{0} looks like a User-Agent header; crawlers read only the token {1}.",
-        "Write only the crawler's token, such as ExampleBot.",
+        "Write {write}; that crawler then follows this group.",
         "User-agent: Mozilla/5.0 (compatible; ExampleBot/1.0)\nDisallow: /search\n\nUser-agent: *\nDisallow:",
         "User-agent: ExampleBot\nDisallow: /search\n\nUser-agent: *\nDisallow:",
+        question="Which crawler is meant? Write its name once, without version and comment.",
     ),
     "agent-with-other-text": Code(
         "user-agents", Severity.NOTE, "Text after a token",
@@ -495,7 +510,7 @@ CODES: Final[dict[str, Code]] = {
         "user-agents", Severity.WARNING, "Group without rules",
         "A blank line does not end a group. A user-agent line without rules shares those of the next group; at "
         "the end of the file it allows everything.",
-        "No rule follows {0} before the next user-agent line or the end of the file{1}.",
+        "No Allow or Disallow follows {0} before the next user-agent line or the end of the file{1}.",
         "Add the missing rules below it, or “Disallow:” to allow everything.",
         "User-agent: ExampleBot\n\nUser-agent: *\nDisallow: /search",
         "User-agent: ExampleBot\nDisallow:\n\nUser-agent: *\nDisallow: /search",
@@ -602,12 +617,13 @@ CODES: Final[dict[str, Code]] = {
         "Write {write}; Google then obeys the line.",
         "User-agent: *\nDisallow: /my folder/",
         "User-agent: *\nDisallow: /my%20folder/",
+        question="Is there such a URL? Then write it as a browser shows it; if not, remove the line.",
     ),
     "bad-escape": Code(
         "rules", Severity.WARNING, "Invalid % escape",
         "RFC 3986 §2.1: a `%` is followed by two hexadecimal digits.",
         "The % is not followed by two hexadecimal digits, and parsers disagree about it.",
-        "Write %25 for a literal %.",
+        "Is a percent sign in the URL meant? Then write %25. To Google, the line is right for any escape.",
         "User-agent: *\nDisallow: /100%/",
         "User-agent: *\nDisallow: /100%25/",
     ),
@@ -624,9 +640,10 @@ CODES: Final[dict[str, Code]] = {
         "RFC 9309 §2.2.3: `$` means the end of the URL only at the end of a path. Not reported where a name "
         "begins with it, such as `/$FILE/`: there it works as written.",
         "A $ before the end of the path is a literal $, not the end of the URL.",
-        "Move the $ to the end, or write %24 for a literal dollar sign.",
+        "Write {write}; crawlers then obey the line.",
         "User-agent: *\nDisallow: /*.pdf$?",
         "User-agent: *\nDisallow: /*.pdf$",
+        question="Is the end of the URL meant? Then put the $ last. A literal $ works as it is written.",
     ),
     "needless-star": Code(
         "rules", Severity.OPTIMISE, "Redundant *",
@@ -655,7 +672,7 @@ CODES: Final[dict[str, Code]] = {
     "allow-disallow-tie": Code(
         "rules-compared", Severity.WARNING, "Allow and Disallow of the same path",
         "At equal length the Allow rule wins (RFC 9309 §2.2.2).",
-        "Line {1} allows {0} what this line disallows; for Google the Allow wins, others use the first rule.",
+        "Line {1} allows {0} what this line disallows: the Allow wins, but some crawlers use the first rule.",
         "Keep the rule that you mean.",
         "User-agent: *\nDisallow: /search\nAllow: /search",
     ),
@@ -678,7 +695,7 @@ CODES: Final[dict[str, Code]] = {
         "reach", Severity.WARNING, "Site closed to all crawlers",
         "Intended for a test site; forgotten, it takes a site out of every search engine.",
         "{0} closes the whole site to every crawler, search engines included.",
-        "Remove the line when the site is ready to be found.",
+        "Keep the line only if no search engine should show the site.",
         "User-agent: *\nDisallow: /",
     ),
     "closed-except": Code(
@@ -737,9 +754,10 @@ CODES: Final[dict[str, Code]] = {
         "records", Severity.ERROR, "Sitemap without a complete URL",
         "A Sitemap record needs a complete URL (sitemaps.org).",
         "{0} is not a complete URL, so crawlers may ignore it.",
-        "Write the complete URL, such as https://example.com/sitemap.xml.",
+        "Write {write}.",
         "User-agent: *\nDisallow: /search\nSitemap: /sitemap.xml",
         "User-agent: *\nDisallow: /search\nSitemap: https://www.example/sitemap.xml",
+        question="Write the complete URL, such as https://www.example/sitemap.xml.",
     ),
     "sitemap-not-http": Code(
         "records", Severity.WARNING, "Sitemap without an HTTP URL",
@@ -777,7 +795,7 @@ CODES: Final[dict[str, Code]] = {
         "records", Severity.WARNING, "Record before any user-agent line",
         "Crawl-delay, Request-rate and Visit-time belong to the user-agent lines above them.",
         "{0} comes before the first user-agent line, so it applies to no crawler.",
-        "Move it below a user-agent line.",
+        "Move it below the user-agent line of the crawlers that it is for.",
         "Crawl-delay: 5\nUser-agent: *\nDisallow: /search",
         "User-agent: Slurp\nDisallow: /search\nCrawl-delay: 5\n\nUser-agent: *\nDisallow: /search",
     ),
@@ -792,9 +810,9 @@ CODES: Final[dict[str, Code]] = {
     ),
     "record-of-another-engine": Code(
         "records", Severity.WARNING, "Record of one search engine in the group of another",
-        "Clean-param is for Yandex; Google does not read Crawl-delay, Request-rate or Visit-time.",
+        "Google does not read Crawl-delay, Request-rate or Visit-time.",
         "The crawlers that this group names do not read {0}.",
-        "Move it to the group of a crawler that reads it.",
+        "Remove it from this group.",
         "User-agent: Googlebot\nDisallow: /search\nCrawl-delay: 5\n\nUser-agent: *\nDisallow: /search",
         "User-agent: Slurp\nDisallow: /search\nCrawl-delay: 5\n\nUser-agent: *\nDisallow: /search",
     ),
@@ -827,7 +845,8 @@ CODES: Final[dict[str, Code]] = {
         "What crawlers may not request they do not see, a noindex on the page included, and search engines can "
         "still list its URL. Reported instead of `noindex-record`.",
         "No search engine reads Noindex in robots.txt, and line {1} disallows {0}: none sees a noindex there.",
-        "Allow the page and put the noindex in its X-Robots-Tag header or robots meta tag; remove this line.",
+        "Remove this line. To keep the page out of search results, allow it and send it with a noindex; to keep "
+        "crawlers away, leave it disallowed.",
         "User-agent: *\nNoindex: /search\nDisallow: /search",
         "User-agent: *\nDisallow: /cart",
     ),

@@ -58,20 +58,21 @@ def fold(
 
 
 def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """*findings* with one improvement of each code, which has the lines of all: they come by the hundred."""
-    first: dict[str, int] = {}
-    lines: dict[str, list[int]] = {}
+    """*findings* with one of each improvement, which has the lines of all: they come by the hundred."""
+    first: dict[tuple[str, str], int] = {}
+    lines: dict[tuple[str, str], list[int]] = {}
     kept: list[Finding] = []
     for finding in findings:
-        if CODES[finding.code].severity is not Severity.OPTIMISE:
+        kind, key = CODES[finding.code], (finding.code, finding.advice if CODES[finding.code].is_listed else "")
+        if not kind.is_listed and kind.severity is not Severity.OPTIMISE:
             kept.append(finding)
-        elif finding.code in first:
-            lines[finding.code].append(finding.line)
+        elif key in first:
+            lines[key].append(finding.line)
         else:
-            first[finding.code], lines[finding.code] = len(kept), []
+            first[key], lines[key] = len(kept), []
             kept.append(finding)
-    for code, at in first.items():
-        if others := lines[code]:
+    for key, at in first.items():
+        if others := lines[key]:
             where = f"line {others[0]}" if len(others) == 1 else f"{len(others):,} lines: {line_ranges(others)}"
             message = f"{kept[at].message} The same holds for {where}."
             kept[at] = replace(kept[at], also=tuple(others), message=message)
@@ -249,6 +250,7 @@ _OF_A_RULE: Final[dict[str, _Condition]] = dict.fromkeys(
 )
 _ON_ITS_LINE: Final[dict[str, dict[str, _Condition]]] = {
     "file-too-long": {"no-sitemap": _has_sitemap_behind},
+    "hash-in-path": {"site-closed": _always, "closed-except": _always},
     "user-agent-header": {"agent-in-several-groups": _is_browser},
     "retired-agent": {
         "agent-with-other-text": _is_to_be_removed,

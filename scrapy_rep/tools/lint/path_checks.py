@@ -46,7 +46,8 @@ _WELL_KNOWN: Final = re.compile(
 )
 _UNUSUAL: Final = re.compile(rb"[\s%$]|[,;]\s*/")
 _SPACE: Final = re.compile(rb"\s")
-_ANCHOR_INSIDE: Final = re.compile(rb"(?<!/)\$(?!\Z)|/\$(?=[*?/])")  # no /$FILE/, where it is part of a name
+_ANCHOR_INSIDE: Final = re.compile(rb"(?<!/)\$(?!\Z)")  # not /$FILE/, where it is part of a name
+_READABLE: Final = re.compile(rb"(?:[^\s{}<>\"'`!()]|(?<=\w) (?=\w))*")  # spaces between words alone
 _STRAY_PERCENT: Final = re.compile(rb"%(?![0-9a-f]{2})", re.IGNORECASE)
 _PAGE: Final = re.compile(
     rb"[\w-]+\.(?:aspx?|php\d?|s?html?|jspx?|cgi|cfm|pl|do|js|xml|txt|pdf)\b.*", re.IGNORECASE
@@ -106,17 +107,20 @@ def _check_octets(record: Record, line: int, column: int, subject: Subject, foun
     paths = _BETWEEN.split(path)
     space, percent, dollar = _SPACE.search(path), _STRAY_PERCENT.search(path), _ANCHOR_INSIDE.search(path)
     if len(paths) > 1 and not any(each == b"/" or _SPACE.search(each) for each in paths):
-        write = b"\n".join(record.key + b": " + each for each in paths)
-        found.add("several-paths", line, column, path, write=write)
+        lines = b"\n".join(record.key + b": " + each for each in paths)
+        found.add("several-paths", line, column, path, write=lines)
         return
     if space:
         right = _SPACE.sub(lambda space: b"%%%02X" % ord(space[0]), path)
         column_of_space = column + characters(path[: space.start()])
-        found.add("space-in-path", line, column_of_space, path, write=subject.with_value(record, right))
+        write = subject.with_value(record, right) if _READABLE.fullmatch(path) else None
+        found.add("space-in-path", line, column_of_space, path, write=write)
     if percent:
         found.add("bad-escape", line, column + characters(path[: percent.start()]))
     if dollar:
-        found.add("dollar-inside", line, column + characters(path[: path.index(b"$", dollar.start())]))
+        shorter = path.rstrip(b",;")
+        write = subject.with_value(record, shorter) if shorter.endswith(b"$") else None
+        found.add("dollar-inside", line, column + characters(path[: dollar.start()]), write=write)
 
 
 def _rooted(path: bytes) -> bytes | None:
@@ -149,6 +153,11 @@ def _never(path: bytes, subject: Subject) -> tuple[str, str, bytes | None] | Non
     url = _URL.fullmatch(path)
     if url and not path.startswith(b"/"):
         host, right = url[1].decode("utf-8", "replace"), url[2]
+        if b"sitemap" in path.lower():
+            question = Prose(
+                "Is it a sitemap? Then the line is “Sitemap: ” and its URL; otherwise write only the path."
+            )
+            return "a rule is a path, without scheme and host", question, None
         is_clear = host.lower() == subject.host and right and right.strip(b"/*") and not _SPACE.search(right)
         whose = f"Is {host[:60]} this site?" if host else "Is it of this site?"
         question = Prose(f"{whose} Then write only the path. No robots.txt speaks for another site.")

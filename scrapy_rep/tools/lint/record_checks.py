@@ -17,7 +17,7 @@ from scrapy_rep.protocol.records import as_text
 from scrapy_rep.protocol.robotstxt import seconds
 
 from .finding import Findings
-from .subject import UNNAMED, Subject
+from .subject import UNNAMED, Subject, closing
 
 _KEYS: Final = tuple(label.name for label in LABELS if label.signal is Signal.CONTENT_SIGNAL)
 _YES_OR_NO: Final = ("yes", "no")
@@ -35,11 +35,11 @@ _MOST_ASKED: Final = 100  # Noindex records of a file that the engine is asked a
 _LONG_DELAY: Final = 300.0  # seconds: 288 pages a day
 _DAY: Final = 86_400.0
 _SCHEME: Final = re.compile(rb"([a-z][a-z0-9+.-]*)://[^/]", re.IGNORECASE)
+_LOST_SLASH: Final = re.compile(rb"(https?:)/(?=[a-z0-9-]+\.)", re.IGNORECASE)
 _SIGNALS: Final = frozenset({Kind.CONTENT_SIGNAL, Kind.CONTENT_USAGE})
 _DELAYS: Final = frozenset({Kind.CRAWL_DELAY, Kind.REQUEST_RATE, Kind.VISIT_TIME})
 _OF_SOME: Final = _DELAYS | {Kind.CLEAN_PARAM}  # engines; that nobody reads Host has a code of its own
 _GOOGLE: Final = re.compile(rb"[a-z-]*google", re.IGNORECASE)
-_YANDEX: Final = re.compile(rb"yandex", re.IGNORECASE)
 
 
 def check(subject: Subject, found: Findings) -> None:
@@ -67,7 +67,10 @@ def check(subject: Subject, found: Findings) -> None:
 def _check_sitemap(record: Record, subject: Subject, found: Findings) -> None:
     scheme = _SCHEME.match(record.value)
     if not scheme:
-        found.add("relative-sitemap", record.line, subject.value_column(record), record.value or record.key)
+        slash = _LOST_SLASH.match(record.value)
+        write = subject.with_value(record, slash[1] + b"//" + record.value[slash.end() :]) if slash else None
+        place = record.line, subject.value_column(record)
+        found.add("relative-sitemap", *place, record.value or record.key, write=write)
     elif scheme[1].lower() not in {b"http", b"https"}:
         found.add("sitemap-not-http", record.line, subject.value_column(record), record.value)
 
@@ -76,24 +79,29 @@ def _check_delay(record: Record, subject: Subject, found: Findings) -> None:
     delay = seconds(record.value)
     if delay is None:
         found.add("bad-crawl-delay", record.line, subject.value_column(record), record.value or record.key)
-    elif delay > _LONG_DELAY:
+    elif delay > _LONG_DELAY and not _is_closed(record, subject):
         found.add("long-crawl-delay", record.line, subject.value_column(record), record.value, int(_DAY / delay))
+
+
+def _is_closed(record: Record, subject: Subject) -> bool:
+    """Whether the group of *record* disallows everything, so that its delay does not matter."""
+    groups = [group for group in subject.groups if group.agents[0].line < record.line]
+    return bool(groups) and closing(groups[-1].rules) is not None
 
 
 class _Readers:
     """Which crawlers runs of user-agent lines address; each run is checked once, as many records may share it."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int], tuple[bool, bool, bool]] = {}
+        self._known: dict[tuple[int, int], tuple[bool, bool]] = {}
 
-    def of(self, agents: tuple[Record, ...]) -> tuple[bool, bool, bool]:
-        """Whether *agents* address all crawlers, only Google's, and one of Yandex's."""
+    def of(self, agents: tuple[Record, ...]) -> tuple[bool, bool]:
+        """Whether *agents* address all crawlers, and only Google's."""
         run = agents[0].line, agents[-1].line
         if run not in self._known:
             self._known[run] = (
                 any(is_global(agent.value) for agent in agents),
                 all(_GOOGLE.match(agent.value) for agent in agents),
-                any(_YANDEX.match(agent.value) for agent in agents),
             )
         return self._known[run]
 
@@ -105,10 +113,8 @@ def _extension_code(extension: Extension, readers: _Readers) -> str:
         if kind in _SIGNALS:
             return "misplaced-content-signal"
         return "record-before-user-agent" if kind in _DELAYS else ""
-    is_for_all, is_for_google, is_for_yandex = readers.of(extension.agents)
-    if is_for_google and kind in _OF_SOME:
-        return "record-of-another-engine"
-    if kind is Kind.CLEAN_PARAM and not (is_for_all or is_for_yandex):
+    is_for_all, is_for_google = readers.of(extension.agents)
+    if is_for_google and kind in _DELAYS:
         return "record-of-another-engine"
     return "record-google-ignores" if is_for_all and kind in _OF_SOME else ""
 

@@ -210,8 +210,13 @@ class Subject:
 
     @property
     def is_markup(self) -> bool:
-        """Whether the body has no lines that it makes sense to check: HTML, XML or JSON."""
-        return self.body_kind in (BodyKind.HTML, BodyKind.XML, BodyKind.JSON)
+        """Whether the body has no lines that it makes sense to check: HTML, XML, JSON, or a program."""
+        return self.body_kind in (BodyKind.HTML, BodyKind.XML, BodyKind.JSON) or self.is_program
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the body is a program that the server should have run."""
+        return self.body[self.bom_length :].lstrip().startswith((b"<?php", b"<?="))
 
     @cached_property
     def is_utf_16(self) -> bool:

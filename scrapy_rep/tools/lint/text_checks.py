@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from scrapy_rep.directives.robots_signals import AI_TRAINING
 from scrapy_rep.protocol import Access, Kind, Record, access
 from scrapy_rep.protocol.body_kind import BodyKind
-from scrapy_rep.protocol.records import MAX_LINE, kind_of
+from scrapy_rep.protocol.records import MAX_LINE, as_text, kind_of, split_line
 from scrapy_rep.tools.files import reader_of
 
-from .finding import Findings
+from .finding import Findings, Prose
 from .subject import RULES, Subject, characters
 
 _MISSING: Final = frozenset({404, 410})
@@ -25,6 +25,13 @@ _MISSPELT: Final = re.compile(  # and no "Allow-training", which is read as Allo
     rb"|site-?maps?|crawl ?delay|content-signals",
     re.IGNORECASE,
 )
+_KEY_BEHIND: Final = re.compile(rb"[^a-z](user-?agent|disallow|sitemap|crawl-delay)\Z", re.IGNORECASE)
+_APACHE: Final = re.compile(
+    rb"(?:SetEnvIf\w*|Rewrite\w+|Redirect\w*|ExpiresByType|AddType|Header|Options|Order|Deny|Allow) "
+    rb"|</?(?:IfModule|Files|Directory|Limit)\b",
+    re.IGNORECASE,
+)
+_NO_TEXT: Final = (b"\0", "ï»¿#".encode())  # the mark of a file that was encoded twice, before a comment
 _SOLID_KEY: Final = re.compile(rb"[A-Za-z-]+")
 _USUAL: Final = {
     spelling.encode(): f"{spelling}:".encode()
@@ -33,6 +40,8 @@ _USUAL: Final = {
 }
 """The usual spellings of keys, and how a line with one starts."""
 
+_NO_RECORD: Final = Prose("not a record"), Prose("Start it with #, or write “key: value”")
+_APACHE_LINE: Final = Prose("configuration for Apache"), Prose("Move it to the server's configuration")
 _SCHEMES: Final = frozenset({b"http", b"https"})
 _RULE_IN_COMMENT: Final = re.compile(rb"#[#\s]*(?:dis)?allow\s*:\s*[/*]\S*", re.IGNORECASE)
 _LONGEST_KEY: Final = 16  # characters: anything longer is not a misspelling
@@ -46,9 +55,14 @@ def check_file(subject: Subject, found: Findings) -> None:
         return
     is_cut = subject.limit is not None and len(subject.octets) > subject.limit
     if is_cut and not subject.is_markup and not subject.binary_kind:
-        found.add("file-too-long", 0, 0, len(subject.octets), len(subject.body))
+        lines = subject.octets[len(subject.body) :].splitlines()[1:]
+        lost = [as_text(line.strip()) for line in lines if kind_of(split_line(line)[0]) in RULES]
+        last = Prose(f", such as “{lost[-1][:60]}”") if lost else ""
+        found.add("file-too-long", 0, 0, len(subject.octets), len(subject.body), last)
     if subject.body_kind is BodyKind.BLANK:
         found.add("empty-file")
+    elif subject.is_program:
+        found.add("not-robots-txt", 1, 1, Prose("a program in PHP that the server does not run"))
     elif subject.body_kind is BodyKind.HTML:
         found.add("html", 1, 1, "only what lies between its tags" if subject.groups else "no rules")
     elif subject.is_markup:
@@ -96,7 +110,7 @@ def _check_encoding(subject: Subject, found: Findings) -> None:
     if subject.bom_length == 3:
         found.add("byte-order-mark", 1, 1)
     nul = subject.body.find(0)
-    if nul >= 0:
+    if nul >= 0 and subject.body_kind is not BodyKind.TEXT:
         found.add("nul", *subject.place(nul))
     try:
         subject.body[subject.bom_length :].decode("utf-8")
@@ -151,8 +165,10 @@ def _check_start(record: Record, line: bytes, subject: Subject, found: Findings,
         meant = known_key(record.key) if len(keys) < _MOST_GUESSED else ""
         place = record.line, subject.column(record)
         if meant:
-            write = subject.with_key(record, meant.encode())
+            write = subject.with_key(record, meant.encode()) if record.value else None
             found.add("misspelt-key-ignored", *place, record.key, meant, write=write)
+        elif b":" not in line:
+            _check_unread_line(record.line, line.strip(), subject, found)
         elif subject.body_kind is not BodyKind.TEXT:
             found.add("unknown-record", *place, record.key)
 
@@ -167,13 +183,17 @@ def _check_comment(record: Record, line: bytes, subject: Subject, found: Finding
         is_whole = line == subject.raw(record)
         write = b"#" + comment.rstrip() + b"\n" + before.rstrip() if is_whole else None
         found.add("comment-after-rule", record.line, column, write=write)
-    elif record.value[:1] in b"/*":  # what else is wrong with it is a finding of its own
+    elif record.value[:1] in b"/*" and comment.strip() and not comment[:1].isspace():
+        # A comment after a space was meant as one; what else is wrong with the path is a finding of its own.
         found.add("hash-in-path", record.line, column, before.strip())
 
 
 @lru_cache(maxsize=4_096)
 def known_key(key: bytes) -> str:
     """The known key that *key* resembles, or an empty string."""
+    behind = _KEY_BEHIND.search(key)
+    if behind:
+        return _KEYS[re.sub("(?<=user)(?=agent)", "-", behind[1].decode().lower())]
     if len(key) > _LONGEST_KEY:
         return ""
     close = get_close_matches(key.lower().decode("latin-1"), _KEYS, n=1, cutoff=0.8)
@@ -189,7 +209,8 @@ def _check_key(record: Record, line: bytes, subject: Subject, found: Findings, k
     elif key in AI_TRAINING:
         pass  # which has a code of its own
     elif key != name.lower().encode():
-        write = subject.with_key(record, name.encode()) if _MISSPELT.fullmatch(record.key) else None
+        is_clear = _MISSPELT.fullmatch(record.key) and (record.value or record.kind in RULES)
+        write = subject.with_key(record, name.encode()) if is_clear else None
         found.add("misspelt-key", *place, record.key, name, write=write)
     elif record.key not in keys and record.key not in _USUAL:
         write = subject.with_key(record, name.encode())
@@ -228,8 +249,9 @@ def _check_unread_line(number: int, text: bytes, subject: Subject, found: Findin
     is_value = bool(rest) and (kind not in RULES or rest[0][:1] in b"/*")  # no "Allow from all" of another file
     if kind is not Kind.UNKNOWN and b":" not in text and is_value:
         _add_missing_colon(number, subject, found)
-    elif text[:1] != b"\0" and subject.body_kind is not BodyKind.TEXT:
-        found.add("unreadable-line", number, 1)
+    elif not text.startswith(_NO_TEXT) and subject.body_kind is not BodyKind.TEXT:
+        facts = _APACHE_LINE if _APACHE.match(text) else _NO_RECORD
+        found.add("unreadable-line", number, 1, *facts)
 
 
 def _check_blank_lines(subject: Subject, found: Findings) -> None:

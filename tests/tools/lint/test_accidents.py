@@ -43,10 +43,10 @@ BODIES = {
     "several-records": [
         HEAD + b"Disallow: /old/Disallow: /private/",
         HEAD + b"Disallow: /private/ " + SITEMAP,
-        HEAD + b"Disallow: Disallow: /private/",
         HEAD + b"Disallow: /private/, Allow: /private/a",
         HEAD + b"Crawl-delay: 10 Disallow: /private/",
     ],
+    "key-twice": [HEAD + b"Disallow: Disallow: /private/", b"User-agent: User-agent: *\nDisallow: /private/"],
     "invisible-character": [
         "User-agent: *\nDisallow: \xa0/private/".encode(),
         "User-agent: Google\u200bbot\nDisallow: /private/".encode(),

@@ -56,7 +56,7 @@ def test_of_two_rules_that_disagree_it_is_said_which_one_wins_for_whom() -> None
     body = b"User-agent: ExampleBot\nUser-agent: FooBot\nDisallow: /a\nAllow: /a\n"
     (finding,) = [each for each in lint(body) if each.code == "allow-disallow-tie"]
     assert finding.message.startswith(
-        "Line 4 allows ExampleBot and others what this line disallows; for Google the"
+        "Line 4 allows ExampleBot and others what this line disallows: the Allow wins"
     )
 
 
