@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import Final
 
 from scrapy_rep.protocol import Kind, Record
+from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.product_token import is_global, token_in
-from scrapy_rep.protocol.records import as_text, kind_of, split_line
+from scrapy_rep.protocol.records import MAX_LINE, as_text, kind_of, split_line
 
 from .finding import Findings, Prose
 from .subject import RULES, Subject, characters
@@ -27,10 +28,11 @@ _BREAK: Final = re.compile(
 """What stands where line breaks were: escapes, tags, entities, and characters that break lines elsewhere."""
 
 _RECORD: Final = re.compile(
-    rb"(?P<before>[ \t,;|]*)(?P<line>(?:user-?agent|disallow|(?<![a-z])allow|crawl-delay(?=[ \t]*:[ \t]*\d)"
-    rb"|sitemap(?=[ \t]*:[ \t]*https?:))[ \t]*:)",
+    rb"(?:user-?agent|disallow|(?<![a-z])allow"
+    rb"|crawl-delay(?=[ \t]?:[ \t]?\d)|sitemap(?=[ \t]?:[ \t]?https?:))[ \t]?:",
     re.IGNORECASE,
 )
+_BETWEEN: Final = b" \t,;|"
 _VALUE: Final = {Kind.USER_AGENT: re.compile(rb"[ \t]*[\w*]"), Kind.SITEMAP: re.compile(b"")}
 _PATH: Final = re.compile(rb"[ \t]*[/*]")
 _ENTITY: Final = b"&#"
@@ -39,6 +41,7 @@ _MANY: Final = 3  # records on one line are no slip
 _INVISIBLE: Final = re.compile(
     "[\xa0\xad\u034f\u061c\u1680\u180e\u2000-\u200f\u202a-\u202f\u205f-\u206f\u3000\ufeff]"
 )
+_SPACE: Final = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _JOINERS: Final = re.compile("(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")  # as some scripts are written
 _MARK_TWICE: Final = "\ufeff".encode().decode("latin-1").encode()
 _TWICE: Final = re.compile(rb"\xc3[\x82-\x85\xa2-\xbf]\xc2[\x80-\xbf]|\xc3\xa2\xe2\x82\xac")
@@ -47,14 +50,15 @@ _DASHES: Final = dict.fromkeys(range(0x2010, 0x2016), "-")
 _QUOTES: Final = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\xab\xbb"
 _BACKSLASHES: Final = re.compile(rb"(?:\\[\w.~-]+)+\\?")
 _HTML: Final = re.compile(
-    rb"&(?:amp|lt|gt|quot|apos|nbsp|#\d+);|</?(?:br|p|div|span|pre|b|a)\b[^>]*>", re.IGNORECASE
+    rb"&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,4});|</?(?:br|p|div|span|pre|b|a)\b[^>]{0,99}>", re.IGNORECASE
 )
-_FOREIGN: Final = re.compile(rb"[ \t]+(?:<!--(?P<html>.*)-->|/\*(?P<c>.*)\*/|(?://|;)(?P<line>.*))\Z", re.DOTALL)
-_OPENINGS: Final = {b"<!--": b"-->", b"/*": b"*/"}
-_BETWEEN_URLS: Final = re.compile(rb"[\s,;]+(?=https?://)", re.IGNORECASE)
+_HTML_TAG: Final = re.compile(r"<[^>]{0,99}>")
+_FOREIGN: Final = re.compile(rb"(?<![ \t])[ \t]+(<!--|/\*|//|;)")
+_ENDS: Final = {b"<!--": b"-->", b"/*": b"*/"}
+_BETWEEN_URLS: Final = re.compile(rb"(?<![\s,;])[\s,;]+(?=https?://)", re.IGNORECASE)
 _PLACEHOLDER: Final = re.compile(
-    rb"https?://(?:[^/]*\.)?(?:localhost|127\.[\d.]+|\[::1\]|example\.(?:com|org|net)|(?:your|my)-?"
-    rb"(?:domain|site|website)(?:\.[a-z]+)+)(?::\d+)?(?:/|\Z)|.*(?:\{\{.*\}\}|\$\{.*\}|<[%?].*>|%[A-Z_]{4,}%)",
+    rb"\Ahttps?://(?:[^/]*\.)?(?:localhost|127\.[\d.]+|\[::1\]|example\.(?:com|org|net)|(?:your|my)-?"
+    rb"(?:domain|site|website)(?:\.[a-z]+)+)(?::\d+)?(?:/|\Z)|\{\{.{0,99}\}\}|\$\{.{0,99}\}|<[%?].{0,99}>|%[A-Z_]{4,30}%",
     re.IGNORECASE,
 )
 
@@ -96,7 +100,7 @@ def _check_line_breaks(subject: Subject, found: Findings) -> None:
     if not subject.groups:  # of a file without groups all may stand in one comment
         numbers += [number for number, text in subject.unread if b":" in text]
     for number in sorted({*numbers}):
-        line = subject.lines[number - 1]
+        line = subject.lines[number - 1][:MAX_LINE]
         parts, code = _parts(line)
         if code:
             is_whole = b"\0" not in line and (parts[0][:1] == b"#" or _kind(parts[0]) is not Kind.UNKNOWN)
@@ -110,11 +114,10 @@ def _parts(line: bytes) -> tuple[list[bytes], str]:
     if len(parts) > 1 and sum(_kind(part) is not Kind.UNKNOWN for part in parts) > 1:
         return [part for part in parts if part], "line-breaks-lost"
     text = line.partition(b"#")[0]
-    starts = [match for match in _RECORD.finditer(text) if match.start() == 0 or _is_start(match, text)]
-    if len(starts) < 2 or text[: starts[0].start()].strip():
+    starts = [match.start() for match in _RECORD.finditer(text) if _is_start(match, text)]
+    if len(starts) < 2 or text[: starts[0]].strip():
         return [], ""
-    ends = [*(match.start() for match in starts[1:]), len(text.rstrip(b" \t,;|"))]
-    parts = [text[match.start("line") : end].strip() for match, end in zip(starts, ends, strict=True)]
+    parts = [text[start:end].rstrip(_BETWEEN) for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     kinds = [_kind(part) for part in parts]
     if len(parts) >= _MANY:
         return parts, "line-breaks-lost"
@@ -128,9 +131,9 @@ def _parts(line: bytes) -> tuple[list[bytes], str]:
 
 
 def _is_start(match: re.Match[bytes], text: bytes) -> bool:
-    """Whether a record begins at *match*: of a path that goes on without a space it is one only with a value."""
-    value = _VALUE.get(_kind(match["line"]), _PATH)
-    return bool(match["before"]) or value.match(text, match.end()) is not None
+    """Whether a record begins at *match*: where a path goes on without a space, only one with a value does."""
+    before = text[: match.start()][-1:]
+    return before in _BETWEEN or _VALUE.get(_kind(match[0]), _PATH).match(text, match.end()) is not None
 
 
 def _check_characters(subject: Subject, found: Findings) -> None:
@@ -178,8 +181,7 @@ def _check_text(number: int, text: str, rest: bytes, subject: Subject, found: Fi
 
 def _clean(text: str) -> bytes:
     """The record *text* without its invisible characters, and with usual spaces; empty where it is none."""
-    spaced = "".join(" " if unicodedata.category(each) == "Zs" else each for each in text)
-    clean = _INVISIBLE.sub("", spaced).strip().encode()
+    clean = _INVISIBLE.sub("", _SPACE.sub(" ", text)).strip().encode()
     return clean if _kind(clean) in _READ else b""
 
 
@@ -200,14 +202,13 @@ def _once(text: str) -> bytes:
 def _check_open_comments(subject: Subject, found: Findings) -> None:
     """Find rules between the marks of a comment of another language, which crawlers obey."""
     for number, text in subject.unread:
-        opening = next((mark for mark in _OPENINGS if text.startswith(mark)), b"")
-        closing = _OPENINGS.get(opening, b"")
-        if not opening or closing in text:
-            continue
-        end = next((at for at, line in enumerate(subject.lines[number:], number + 1) if closing in line), number)
-        inside = sum(1 for record in subject.rules if number < record.line < end)
-        if inside:
-            found.add("foreign-comment", number, 1, f"crawlers obey the {inside} rules in it")
+        end = next((end for start, end in _ENDS.items() if text.startswith(start) and end not in text), None)
+        if end:
+            last = next((at for at, line in enumerate(subject.lines[number:], number + 1) if end in line), number)
+            if inside := sum(1 for record in subject.rules if number < record.line < last):
+                rules = number_of(inside, "rule", "rules")
+                found.add("foreign-comment", number, 1, Prose(f"crawlers obey the {rules} in it"))
+            return  # the first one: a hostile file has a hundred thousand
 
 
 def _check_value(record: Record, subject: Subject, found: Findings) -> None:
@@ -218,7 +219,7 @@ def _check_value(record: Record, subject: Subject, found: Findings) -> None:
         if len(urls) > 1:
             lines = b"\n".join(record.key + b": " + url for url in urls)
             found.add("several-sitemaps", number, column, len(urls), write=lines)
-        elif _PLACEHOLDER.match(value) and not (subject.host and subject.host.encode() in value):
+        elif _PLACEHOLDER.search(value) and not (subject.host and subject.host.encode() in value):
             found.add("placeholder-sitemap", number, column, value)
     if len(value) > 1 and (quoted := _unquoted(value)):
         is_name = record.kind is not Kind.USER_AGENT or not re.search(rb"[^\w*/.-]", quoted)
@@ -239,8 +240,9 @@ def _unquoted(value: bytes) -> bytes:
 
 def _check_path(record: Record, number: int, column: int, subject: Subject, found: Findings) -> None:
     path = record.value
-    if foreign := _FOREIGN.search(path):
-        comment = next(text for text in foreign.groups() if text is not None)
+    foreign = _FOREIGN.search(path)
+    if foreign and path.endswith(_ENDS.get(foreign[1], b"")):
+        comment = path[foreign.end() :].removesuffix(_ENDS.get(foreign[1], b""))
         rule = subject.with_value(record, path[: foreign.start()])
         write = rule and b"# " + comment.strip() + b"\n" + rule
         column += characters(path[: foreign.start()]) + 1
@@ -254,8 +256,7 @@ def _check_path(record: Record, number: int, column: int, subject: Subject, foun
 
 def _check_html(record: Record, number: int, column: int, subject: Subject, found: Findings) -> None:
     """Find entities and tags, unless the file has the same value without them: then both are meant."""
-    text = html.unescape(re.sub(r"<[^>]*>", "", record.text)).strip()
-    value = text.encode("utf-8", "surrogateescape")
-    if all(each.value != value for each in subject.by_kind[record.kind]):
+    value = html.unescape(_HTML_TAG.sub("", record.text)).strip().encode("utf-8", "surrogateescape")
+    if value not in subject.values:
         write = subject.with_value(record, value) if re.fullmatch(rb"[!-~]+", value) else None
         found.add("html-in-line", number, column, _as_read(subject, number), write=write)

@@ -16,7 +16,7 @@ from scrapy_rep.tools.profiles import DISOBEYS, reading
 from .finding import Findings, Prose
 from .subject import Subject
 
-_LIST: Final = re.compile(rb"[ \t]*[,;|][ \t]*")
+_LIST: Final = re.compile(rb"[,;|]")
 _NAME: Final = re.compile(rb"[A-Za-z][A-Za-z0-9_. -]*(?:/[0-9.]*)?|\*")
 _STARRED: Final = re.compile(rb"\*([A-Za-z][A-Za-z_-]*[A-Za-z])\*?|([A-Za-z][A-Za-z_-]*[A-Za-z])\*")
 _PRODUCT: Final = re.compile(rb"compatible;\s*(?!MSIE)([A-Za-z][A-Za-z_-]*[A-Za-z])\b", re.IGNORECASE)
@@ -95,7 +95,7 @@ def _agent_code(value: bytes, token: bytes) -> str:
 
 def _listed(value: bytes) -> list[bytes]:
     """The names in a *value* that is a list of names of crawlers; none in any other."""
-    names = [name for name in _LIST.split(value) if name]
+    names = [name.strip() for name in _LIST.split(value) if name.strip()]
     return names if all(map(_NAME.fullmatch, names)) else []
 
 

@@ -22,7 +22,7 @@ from .finding import Findings, Prose
 from .subject import UNNAMED, Subject, characters, closing
 
 _MANY_FILES: Final = 20
-_BETWEEN: Final = re.compile(rb"(?:[\s,]+;?|;\s*)(?=/)")
+_BETWEEN: Final = re.compile(rb"(?<![\s,;])[\s,;]+(?=/)")
 _URL: Final = re.compile(rb"/?[a-z][a-z0-9+.-]*://([^/]*)(/.*)?", re.IGNORECASE)
 _HOST: Final = re.compile(rb"(?:[a-z0-9-]+\.){2,}[a-z]{2,}|[a-z0-9-]+\.(?:com|org|net|[a-z]{2})", re.IGNORECASE)
 _MEANT: Final = re.compile(rb"[\w.?&=*$%/~+-]+")  # a path that lacks its slash, and nothing else

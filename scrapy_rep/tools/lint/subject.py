@@ -117,6 +117,11 @@ class Subject:
         return [record for record in self.records if record.kind in RULES]
 
     @cached_property
+    def values(self) -> set[bytes]:
+        """The values of all records."""
+        return {record.value for record in self.records}
+
+    @cached_property
     def rule_text(self) -> bytes:
         """The paths of all rules, one on a line, in lower case: what is not in it is in none of them."""
         return b"\n".join(record.value for record in self.rules).lower()

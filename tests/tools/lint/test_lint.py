@@ -366,6 +366,12 @@ _MADE = {
         + b"".join(b"Disallow: /%b%d\n" % (b"a*" * 200, n) for n in range(1_000))
     ),
     "one long line": lambda: b"Disallow: " + b"/a b" * 120_000,
+    "many comments of HTML": lambda: b"User-agent: *\nDisallow: /\n" + b"<!--\n" * 100_000,
+    "many entities": lambda: b"User-agent: *\n" + b"".join(b"Disallow: /%d&amp;\n" % n for n in range(25_000)),
+    "long runs of blanks": lambda: b"User-agent: *\n" + (b"Disallow: /:" + b" " * 8_000 + b"a; b,\n") * 60,
+    "many records on a line": lambda: b"User-agent: *\n" + (b"Disallow: /a " * 1_200 + b"\n") * 33,
+    "many open tags and braces": lambda: (b"Sitemap: https://a/" + b"<b {{ ${ <? %AAAA " * 900 + b"\n") * 31,
+    "many invisible characters": lambda: b"User-agent: *\n" + "Disallow: /\xa0\u200b\n".encode() * 30_000,
 }
 
 
