@@ -81,8 +81,8 @@ def _as_read(subject: Subject, number: int) -> Prose:
         return Prose("crawlers ignore the line")
     if record.kind is Kind.USER_AGENT:
         name = as_text(token_in(record.value, wide=True))[:40]
-        whom = "all crawlers" if is_global(record.value) else f"a crawler called “{name}”" if name else "nobody"
-        return Prose(f"crawlers read it as the name of {whom} and nothing else")
+        read = "*" if is_global(record.value) else name
+        return Prose(f"crawlers read “User-agent: {read}” and ignore the rest" if read else "it names no crawler")
     if record.kind in RULES:
         return Prose(f"crawlers read one rule, for the path “{record.text[:60]}”")
     return Prose(f"crawlers read it as a URL, “{record.text[:60]}”")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from textwrap import fill, indent
 from typing import Final
@@ -986,6 +987,9 @@ CODES: Final[dict[str, Code]] = {
 """The kinds of findings by their codes, in the order of the documentation."""
 
 
+_FACT: Final = re.compile(r"\{\w+\}")
+
+
 def explained(code: str) -> str:
     """What the findings of *code* mean, with a bad and a good file, as plain text."""
     kind = CODES[code]
@@ -994,8 +998,8 @@ def explained(code: str) -> str:
         fill(kind.why, 100),
         "Bad:",
         indent(kind.bad, "    "),
-        fill(f"It says: {kind.message}", 100),
-        fill(f"Help: {kind.advice}", 100),
+        fill(f"It says: {_FACT.sub('…', kind.message)}", 100),
+        fill(f"Help: {_FACT.sub('…', kind.question or kind.advice)}", 100),
         "Good:",
         indent(kind.good, "    "),
     )
