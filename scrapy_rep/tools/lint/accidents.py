@@ -103,7 +103,9 @@ def _check_line_breaks(subject: Subject, found: Findings) -> None:
         line = subject.lines[number - 1][:MAX_LINE]
         parts, code = _parts(line)
         if code:
-            is_whole = b"\0" not in line and (parts[0][:1] == b"#" or _kind(parts[0]) is not Kind.UNKNOWN)
+            first = _kind(parts[0])
+            is_clear = first is not Kind.ALLOW if code == "files-joined" else first is not Kind.UNKNOWN
+            is_whole = b"\0" not in line and (parts[0][:1] == b"#" or is_clear)
             write = b"\n".join(parts) if is_whole else None
             found.add(code, number, 1, len(parts), _as_read(subject, number), write=write)
 
@@ -122,7 +124,7 @@ def _parts(line: bytes) -> tuple[list[bytes], str]:
     if len(parts) >= _MANY:
         return parts, "line-breaks-lost"
     if kinds[0] is kinds[1] and not split_line(parts[0])[1]:
-        return parts[1:], "key-twice"
+        return [parts[0] + b" " + split_line(parts[1])[1]], "key-twice"
     if kinds[1] is Kind.USER_AGENT:
         return parts, "files-joined"
     if kinds[0] is Kind.USER_AGENT:

@@ -27,6 +27,8 @@ _STAR_RULES: Final = 8  # rules for * that are looked for in each named group
 _STEPS: Final = 100_000  # rules of named groups that are compared with those for *
 _STEPS_OF_AN_OCTET: Final = 2
 _OCTETS_OF_A_STEP: Final = 1_024
+_NAMES: Final = Prose("Which crawler is meant? Write its whole name; names have no wildcards.")
+_ALL: Final = Prose("Are all crawlers meant? Then write * alone.")
 _FREE: Final = Prose(", so it may request everything")
 BROWSER: Final = b"mozilla"
 """The token of a browser's User-Agent header, in lower case: no crawler goes by it."""
@@ -42,11 +44,14 @@ def check(subject: Subject, found: Findings) -> None:
             token = token_in(agent.value, wide=False)
             if code := _agent_code(agent.value, token_in(agent.value, wide=subject.dialect.wide_tokens)):
                 write = _written(code, agent, token, subject)
-                found.add(code, agent.line, subject.value_column(agent), agent.value, token, write=write)
+                facts = agent.value, token, _NAMES if _WORDS.search(agent.value) else _ALL
+                found.add(code, agent.line, subject.value_column(agent), *facts, write=write)
             first = by_token.get(_token(agent, subject), [group])[0]
             if first is not group:
-                place, facts = (agent.line, subject.value_column(agent)), (agent.value, str(first.agents[0].line))
-                found.add("agent-in-several-groups", *place, *facts)
+                line_of_first = str(first.agents[0].line)
+                found.add(
+                    "agent-in-several-groups", agent.line, subject.value_column(agent), agent.value, line_of_first
+                )
     if subject.groups and not subject.groups_for_all:
         found.add("no-star-group")
     _check_dropped(subject, by_token, found)
@@ -71,7 +76,7 @@ def _check_empty_groups(subject: Subject, found: Findings) -> None:
     for group in subject.groups:
         for agent, other in pairwise(group.agents) if group.rules else ():
             if subject.first_blank(agent.line, other.line):
-                shared = f", so it shares the rules for {other.text} at line {other.line}"
+                shared = Prose(f", so it shares the rules that begin at line {group.rules[0].line}")
                 found.add("group-without-rules", agent.line, subject.column(agent), agent.value, shared)
     if subject.groups and not subject.groups[-1].rules:
         agent = subject.groups[-1].agents[-1]
@@ -102,7 +107,8 @@ def _listed(value: bytes) -> list[bytes]:
 def _written(code: str, agent: Record, token: bytes, subject: Subject) -> bytes | None:
     """What to write in place of *agent*, which has a finding of *code* and is read as *token*."""
     if code == "several-agents":
-        return b"\n".join(agent.key + b": " + name for name in _listed(agent.value))
+        names = {name.lower(): name for name in reversed(_listed(agent.value))}
+        return b"\n".join(agent.key + b": " + name for name in reversed(names.values()))
     name = b""
     if code == "agent-with-other-text":
         name = token if _WITH_VERSION.fullmatch(agent.value) else b""

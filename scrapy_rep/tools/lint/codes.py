@@ -86,10 +86,20 @@ CODES: Final[dict[str, Code]] = {
     "files-joined": Code(
         "accidents", Severity.ERROR, "Two files joined",
         "The first file had no line break at its end, and a second was put behind it.",
-        "A line break is missing before the second user-agent line: {1}.",
+        "A line break is missing before the user-agent line: {1}.",
         "Write {write}; crawlers then obey both.",
         "User-agent: GPTBot\nDisallow: /User-agent: *\nDisallow: /search",
         "User-agent: GPTBot\nDisallow: /\nUser-agent: *\nDisallow: /search",
+        question="Whom is the Allow for? Write it below their user-agent line, on a line of its own.",
+        is_accident=True,
+    ),
+    "line-broken": Code(
+        "accidents", Severity.ERROR, "Line broken in two",
+        "A record stands on one line. A value on the next line is not read, and a rule without one disallows "
+        "nothing.",
+        "The value of the {0} above stands on a line of its own: crawlers ignore it.",
+        "Write “{0}: {1}” on one line, if that is meant; crawlers then obey it.",
+        "User-agent: *\nDisallow:\n/search",
         is_accident=True,
     ),
     "key-twice": Code(
@@ -126,7 +136,7 @@ CODES: Final[dict[str, Code]] = {
         "The line{0} encoded as UTF-8 twice: {1}.",
         "Write {write}, and save the file as UTF-8 once.",
         "ï»¿User-agent: *\nDisallow: /search",
-        question="Save the file as UTF-8 once.",
+        question="Type the line anew, and save the file as UTF-8 once.",
         is_accident=True,
     ),
     "lookalike-character": Code(
@@ -232,7 +242,7 @@ CODES: Final[dict[str, Code]] = {
         "file", Severity.ERROR, "File over the limit",
         "Google reads 500 KiB, and RFC 9309 requires crawlers to read no more. Rules after that do not exist.",
         "The file has {0} bytes; crawlers ignore everything after the first {1}{2}.",
-        "Move the rules that matter to the top, and close folders, not single files, if nothing else is there.",
+        "Shorten the file until all of it is read: one pattern can stand for many single files.",
         'lint(b"User-agent: *\\n" + b"Disallow: /a-long-name/of-a-page\\n" * 20_000)',
     ),
     "line-too-long": Code(
@@ -374,7 +384,7 @@ CODES: Final[dict[str, Code]] = {
         "{0} is not how {1} is spelled: some crawlers read the line, others ignore it.",
         "Write {write}.",
         "Useragent: *\nDisalow: /search",
-        question="Is {1} meant? Some crawlers read the line as {1}; others ignore it.",
+        question="Write {1}, if that is meant, and its value on the same line.",
     ),
     "misspelt-key-ignored": Code(
         "lines", Severity.ERROR, "Misspelled key that no parser accepts",
@@ -478,7 +488,7 @@ CODES: Final[dict[str, Code]] = {
         "{0} is not a plain *, and crawlers disagree about its meaning.",
         "Write {write}; that crawler then follows this group.",
         "User-agent: *bot\nDisallow: /search",
-        question="Which crawler is meant? Write its whole name; names have no wildcards.",
+        question="{2}",
     ),
     "several-agents": Code(
         "user-agents", Severity.ERROR, "Several crawlers on one line",
@@ -618,13 +628,13 @@ CODES: Final[dict[str, Code]] = {
         "Write {write}; Google then obeys the line.",
         "User-agent: *\nDisallow: /my folder/",
         "User-agent: *\nDisallow: /my%20folder/",
-        question="Is there such a URL? Then write it as a browser shows it; if not, remove the line.",
+        question="Are the spaces meant? Then write %20 for each; if not, write the path without them.",
     ),
     "bad-escape": Code(
         "rules", Severity.WARNING, "Invalid % escape",
         "RFC 3986 §2.1: a `%` is followed by two hexadecimal digits.",
         "The % is not followed by two hexadecimal digits, and parsers disagree about it.",
-        "Is a percent sign in the URL meant? Then write %25. To Google, the line is right for any escape.",
+        "{0}",
         "User-agent: *\nDisallow: /100%/",
         "User-agent: *\nDisallow: /100%25/",
     ),
@@ -714,7 +724,7 @@ CODES: Final[dict[str, Code]] = {
         "as `/css/` and `/wp-includes/`, for `/*.css` and `/*.js`, and for known folders of Drupal, Joomla and "
         "Magento.",
         "Google may not fetch files such as {0}, and so does not see pages as visitors do.",
-        "Remove or narrow the line; a longer rule such as “Allow: {1}” opens a part.",
+        "If pages need them, remove or narrow the line{1}.",
         "User-agent: *\nDisallow: /css/",
     ),
     "blocked-images": Code(
@@ -722,7 +732,7 @@ CODES: Final[dict[str, Code]] = {
         "Reported for folders such as `/images/`, and for `/*.jpg` and the like. Fine where images should not "
         "be found.",
         "Google may not fetch images such as {0}, so it does not show them in its results.",
-        "If they should be found, remove the line; a longer rule such as “Allow: {1}” opens a part.",
+        "If they should be found, remove or narrow the line{1}.",
         "User-agent: *\nDisallow: /images/",
     ),
     "blocked-queries": Code(
@@ -780,15 +790,15 @@ CODES: Final[dict[str, Code]] = {
         "records", Severity.ERROR, "Unreadable Crawl-delay",
         "The value is a number of seconds with a decimal point, not negative and without a unit.",
         "{0} is not a delay: crawlers expect a number of seconds, 0 or more.",
-        "Write a number, such as 2 or 0.5.",
+        "Write seconds as a number, such as 2 or 0.5, or remove the line.",
         "User-agent: Slurp\nDisallow: /search\nCrawl-delay: 5 s\n\nUser-agent: *\nDisallow:",
         "User-agent: Slurp\nDisallow: /search\nCrawl-delay: 5\n\nUser-agent: *\nDisallow:",
     ),
     "long-crawl-delay": Code(
         "records", Severity.WARNING, "Very long Crawl-delay",
         "Reported above 300 seconds, which allow 288 pages per day.",
-        "With {0} seconds between requests a crawler gets at most {1} pages per day.",
-        "Write a delay of a few seconds, or disallow the crawler.",
+        "With {0} seconds between requests a crawler gets at most {1} per day.",
+        "Write a delay of a few seconds.",
         "User-agent: Slurp\nDisallow: /search\nCrawl-delay: 3600\n\nUser-agent: *\nDisallow:",
         "User-agent: Slurp\nDisallow: /search\nCrawl-delay: 5\n\nUser-agent: *\nDisallow:",
     ),

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from scrapy_rep.protocol import Group, Kind, Record, Rule
 from scrapy_rep.protocol.path_pattern import is_plain
 from scrapy_rep.protocol.product_token import token_in
+from scrapy_rep.protocol.records import as_text
 from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.profiles import reading
 
@@ -48,6 +49,7 @@ _UNUSUAL: Final = re.compile(rb"[\s%$]|[,;]\s*/")
 _SPACE: Final = re.compile(rb"\s")
 _ANCHOR_INSIDE: Final = re.compile(rb"(?<!/)\$(?!\Z)")  # not /$FILE/, where it is part of a name
 _READABLE: Final = re.compile(rb"(?:[^\s{}<>\"'`!()]|(?<=\w) (?=\w))*")  # spaces between words alone
+_TEMPLATE: Final = re.compile(rb"%{1,2}[\w:]{3,}%")
 _STRAY_PERCENT: Final = re.compile(rb"%(?![0-9a-f]{2})", re.IGNORECASE)
 _PAGE: Final = re.compile(
     rb"[\w-]+\.(?:aspx?|php\d?|s?html?|jspx?|cgi|cfm|pl|do|js|xml|txt|pdf)\b.*", re.IGNORECASE
@@ -116,11 +118,23 @@ def _check_octets(record: Record, line: int, column: int, subject: Subject, foun
         write = subject.with_value(record, right) if _READABLE.fullmatch(path) else None
         found.add("space-in-path", line, column_of_space, path, write=write)
     if percent:
-        found.add("bad-escape", line, column + characters(path[: percent.start()]))
+        column_of_percent = column + characters(path[: percent.start()])
+        found.add("bad-escape", line, column_of_percent, _about_percent(path, percent.end()))
     if dollar:
         shorter = path.rstrip(b",;")
         write = subject.with_value(record, shorter) if shorter.endswith(b"$") else None
         found.add("dollar-inside", line, column + characters(path[: dollar.start()]), write=write)
+
+
+def _about_percent(path: bytes, end: int) -> Prose:
+    """What to do about a stray percent sign that ends at *end* in *path*."""
+    if _TEMPLATE.match(path, end - 1):
+        return Prose("Is it a placeholder that nobody filled in? Then fill it in, or remove the line.")
+    if not path[end:].strip(b"*"):
+        return Prose(
+            "Keep it if any escape is meant: it matches them all for Google. A percent sign alone is %25."
+        )
+    return Prose("Is a percent sign in the URL meant? Then write %25; if not, remove the line.")
 
 
 def _rooted(path: bytes) -> bytes | None:
@@ -252,7 +266,7 @@ def _check_assets(subject: Subject, found: Findings) -> None:
             for path in () if rule.allow else _files(rule, asset, subject):
                 verdict = subject.verdict(token, path)
                 if not verdict.allowed and verdict.line == rule.line:
-                    found.add(asset.code, rule.line, 1, path, _longer_rule(rule.value, asset))
+                    found.add(asset.code, rule.line, 1, path, _narrower(rule.value, asset))
                     break
 
 
@@ -274,11 +288,12 @@ def _names_files(value: bytes) -> bool:
     return b"." in value.rpartition(b"/")[2]
 
 
-def _longer_rule(value: bytes, asset: _Asset) -> bytes:
-    """A longer path for files of the kind of *asset* among those that *value* forbids."""
-    if _names_files(value):
-        return b"/" + value.rstrip(b"$").replace(b"*", b"public/*", 1).removeprefix(b"/")
-    return value.rstrip(b"*$/") + b"/*" + _in_order(value, asset)[0].removeprefix(b"a")
+def _narrower(value: bytes, asset: _Asset) -> Prose:
+    """What opens the files of the kind of *asset* among those that the folder *value* closes."""
+    if _names_files(value) or b"*" in value.rstrip(b"*"):
+        return Prose()
+    path = value.rstrip(b"*$/") + b"/*" + _in_order(value, asset)[0].removeprefix(b"a")
+    return Prose(f"; a longer rule such as “Allow: {as_text(path)[:60]}” opens them")
 
 
 def _in_order(value: bytes, asset: _Asset) -> list[bytes]:

@@ -12,6 +12,7 @@ from scrapy_rep.directives.robots_signals import AI_TRAINING, MAX_ITEMS
 from scrapy_rep.directives.rsl import is_url
 from scrapy_rep.directives.vocabulary import LABELS, ContentUse, Signal
 from scrapy_rep.protocol import Extension, Kind, Record, Rule, parse
+from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
 from scrapy_rep.protocol.robotstxt import seconds
@@ -80,7 +81,8 @@ def _check_delay(record: Record, subject: Subject, found: Findings) -> None:
     if delay is None:
         found.add("bad-crawl-delay", record.line, subject.value_column(record), record.value or record.key)
     elif delay > _LONG_DELAY and not _is_closed(record, subject):
-        found.add("long-crawl-delay", record.line, subject.value_column(record), record.value, int(_DAY / delay))
+        pages = number_of(int(_DAY / delay), "page", "pages")
+        found.add("long-crawl-delay", record.line, subject.value_column(record), record.value, pages)
 
 
 def _is_closed(record: Record, subject: Subject) -> bool:

@@ -31,7 +31,7 @@ _APACHE: Final = re.compile(
     rb"|</?(?:IfModule|Files|Directory|Limit)\b",
     re.IGNORECASE,
 )
-_NO_TEXT: Final = (b"\0", "ï»¿#".encode())  # the mark of a file that was encoded twice, before a comment
+_NO_TEXT: Final = (b"\0", "ï»¿".encode())  # the mark of a file that was encoded twice, before no record
 _SOLID_KEY: Final = re.compile(rb"[A-Za-z-]+")
 _USUAL: Final = {
     spelling.encode(): f"{spelling}:".encode()
@@ -40,6 +40,7 @@ _USUAL: Final = {
 }
 """The usual spellings of keys, and how a line with one starts."""
 
+_BROKEN: Final = RULES | {Kind.SITEMAP}
 _NO_RECORD: Final = Prose("not a record"), Prose("Start it with #, or write “key: value”")
 _APACHE_LINE: Final = Prose("configuration for Apache"), Prose("Move it to the server's configuration")
 _SCHEMES: Final = frozenset({b"http", b"https"})
@@ -156,6 +157,8 @@ def _check_start(record: Record, line: bytes, subject: Subject, found: Findings,
         found.add("indented-line", record.line, 1, write=subject.raw(record).lstrip())
     if record.kind is not Kind.UNKNOWN:
         _check_key(record, line, subject, found, keys)
+    elif key := _broken_key(record.line, line.strip(), subject):
+        found.add("line-broken", record.line, 1, key, line.strip())
     elif record.key.lower() in _SCHEMES and record.value.startswith(b"//"):
         url = line.strip()
         write = b"Sitemap: " + url if b"sitemap" in url.lower() else None
@@ -167,7 +170,7 @@ def _check_start(record: Record, line: bytes, subject: Subject, found: Findings,
         if meant:
             write = subject.with_key(record, meant.encode()) if record.value else None
             found.add("misspelt-key-ignored", *place, record.key, meant, write=write)
-        elif b":" not in line:
+        elif b":" not in line or line[:1] == b"/":
             _check_unread_line(record.line, line.strip(), subject, found)
         elif subject.body_kind is not BodyKind.TEXT:
             found.add("unknown-record", *place, record.key)
@@ -243,12 +246,21 @@ def _check_unread(subject: Subject, found: Findings) -> None:
         found.add("commented-out-rule", first, 1, subject.lines[first - 1].strip(b"# \t"), others)
 
 
+def _broken_key(number: int, text: bytes, subject: Subject) -> bytes:
+    """The key on the line above, if it has no value and *text* may be that; empty for any other."""
+    above = subject.record(number - 1)
+    is_value = text.startswith(b"http") if above and above.kind is Kind.SITEMAP else text[:1] in b"/*"
+    return above.key if above and not above.value and above.kind in _BROKEN and is_value else b""
+
+
 def _check_unread_line(number: int, text: bytes, subject: Subject, found: Findings) -> None:
     word, *rest = text.split(None, 1)
     kind = kind_of(word)
     is_value = bool(rest) and (kind not in RULES or rest[0][:1] in b"/*")  # no "Allow from all" of another file
     if kind is not Kind.UNKNOWN and b":" not in text and is_value:
         _add_missing_colon(number, subject, found)
+    elif key := _broken_key(number, text, subject):
+        found.add("line-broken", number, 1, key, text)
     elif not text.startswith(_NO_TEXT) and subject.body_kind is not BodyKind.TEXT:
         facts = _APACHE_LINE if _APACHE.match(text) else _NO_RECORD
         found.add("unreadable-line", number, 1, *facts)

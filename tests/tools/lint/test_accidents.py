@@ -46,6 +46,11 @@ BODIES = {
         HEAD + b"Disallow: /private/, Allow: /private/a",
         HEAD + b"Crawl-delay: 10 Disallow: /private/",
     ],
+    "line-broken": [
+        HEAD + b"Disallow:\n/private/",
+        HEAD + b"Disallow:\n/wiki/a:b",
+        RULES + b"Sitemap:\nhttps://www.shop.example/sitemap.xml",
+    ],
     "key-twice": [HEAD + b"Disallow: Disallow: /private/", b"User-agent: User-agent: *\nDisallow: /private/"],
     "invisible-character": [
         "User-agent: *\nDisallow: \xa0/private/".encode(),
