@@ -19,8 +19,7 @@ _START: Final = 4_096  # bytes in which a page has begun
 _SAMPLE: Final = 256  # bytes, enough to detect UTF-16
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _CONTROLS: Final = bytes(set(range(0x20)) - set(b"\t\n\v\f\r"))
-_MOST_CONTROLS: Final = 0.1  # of the bytes of a text
-_LOST: Final = "\ufffd".encode()  # what a program has put in place of bytes that it could not read
+_LEAST_TEXT: Final = 0.9  # of the bytes of a text
 
 _TAG: Final = re.compile(rb"<(?:!doctype|\?xml|/?[a-z][a-z0-9]*[\s>/])", re.IGNORECASE)
 _BEFORE_ROOT: Final = re.compile(rb"\s*(?:<\?[^>]*>|<!--.*?-->)", re.DOTALL)
@@ -98,9 +97,8 @@ def _is_xml(head: bytes) -> bool:
 
 def is_binary(body: bytes) -> bool:
     """Whether *body* starts with more control and replacement characters than a text has."""
-    sample = body[:_SAMPLE].rstrip(b"\0")  # an error page may be padded
-    controls = len(sample) - len(sample.translate(None, _CONTROLS)) + len(_LOST) * sample.count(_LOST)
-    return controls > _MOST_CONTROLS * len(sample) or (not sample and bool(body))
+    sample = body[:_SAMPLE].rstrip(b"\0") or body[:1]  # an error page may be padded; U+FFFD stands for lost bytes
+    return len(sample.replace(b"\xef\xbf\xbd", b"").translate(None, _CONTROLS)) < _LEAST_TEXT * len(sample)
 
 
 def is_utf_16(body: bytes) -> bool:

@@ -17,7 +17,7 @@ ALL = [
     Choices(closed, training, parameters, wordpress, sitemap, delay)
     for closed, training, parameters, wordpress, sitemap, delay in product(
         (False, True), (False, True), ((), ("sort",), ("sort", "filter[color]")), (False, True),
-        ("", "https://example.com/sitemap.xml"), (0.0, 2.5),
+        ("", "https://www.example/sitemap.xml"), (0.0, 2.5),
     )
 ]  # fmt: skip
 NOT_TRAINING = [token for token in AI_CRAWLERS_IN_USE if AI_CRAWLERS[token] is not Category.TRAINING]

@@ -19,6 +19,7 @@ from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, R
 from scrapy_rep.protocol.records import kind_of, split_line
 
 from .finding import Edit, Finding, Fix
+from .rule_proofs import RuleProofs
 from .subject import RULES, Subject
 
 PROVED: Final = frozenset({GOOGLE.name, GOOGLE_EXACT.name})
@@ -100,6 +101,10 @@ class Fixer:
             found.setdefault(record.key, []).append(record)
         return found
 
+    @cached_property
+    def _proofs(self) -> RuleProofs:
+        return RuleProofs(self._subject)
+
     def _line(self, number: int) -> bytes:
         return self._subject.lines[number - 1]
 
@@ -138,7 +143,7 @@ class Fixer:
             yield Edit(start, start + len(self._line(number)), b"#")
 
     def _useless(self, line: int) -> Iterator[Edit]:
-        if self._subject.proofs.is_covered_for_all(line):
+        if self._proofs.is_covered_for_all(line):
             yield from self._removed(line)
 
     def _removed(self, number: int) -> Iterator[Edit]:

@@ -20,6 +20,7 @@ from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.profiles import reading
 
 from .finding import Findings, Prose
+from .rule_proofs import RuleProofs
 from .subject import UNNAMED, Subject, characters, closing
 
 _MANY_FILES: Final = 20
@@ -62,6 +63,7 @@ _NEEDLESS: Final = re.compile(rb"\*{2,}|\*\$?\Z")
 
 def check(subject: Subject, found: Findings) -> None:
     """Check the paths of the rules of *subject*."""
+    proofs = RuleProofs(subject)
     agents = {record.value.lower() for record in subject.by_kind[Kind.USER_AGENT]} - {b"*", b""}
     may_be_private = _PRIVATE_WORD.search(subject.rule_text)
     for record in subject.rules:
@@ -70,7 +72,7 @@ def check(subject: Subject, found: Findings) -> None:
             if record.kind is Kind.ALLOW:
                 found.add("empty-allow", record.line, subject.column(record))
         elif not path.startswith(b"/") or path.find(b",") >= 0 or not is_plain(path) or path[1:].lower() in agents:
-            _check_path(record, agents, subject, found)
+            _check_path(record, agents, proofs, subject, found)
         if may_be_private and record.kind is Kind.DISALLOW and _is_private(path):
             found.add("private-path", record.line, subject.value_column(record), path)
     for group in subject.groups:
@@ -82,7 +84,7 @@ def check(subject: Subject, found: Findings) -> None:
     _check_single(subject, found)
 
 
-def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Findings) -> None:
+def _check_path(record: Record, agents: set[bytes], proofs: RuleProofs, subject: Subject, found: Findings) -> None:
     """Check a path that is more than a plain one, or the name of a crawler."""
     path, place = record.value, (record.line, subject.value_column(record))
     if _is_name(path, agents):
@@ -97,7 +99,7 @@ def _check_path(record: Record, agents: set[bytes], subject: Subject, found: Fin
     elif _UNUSUAL.search(path):
         _check_octets(record, *place, subject, found)
     needless = _NEEDLESS.search(path)
-    shorter = subject.proofs.without_needless_star(record) if needless and path[:1] in b"/*" else b""
+    shorter = proofs.without_needless_star(record) if needless and path[:1] in b"/*" else b""
     if needless and shorter:
         column = place[1] + characters(path[: needless.start()])
         found.add("needless-star", place[0], column, path, write=subject.with_value(record, shorter))

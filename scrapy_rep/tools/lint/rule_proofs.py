@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from scrapy_rep.protocol import Kind, Record, Rule
 from scrapy_rep.protocol.path_pattern import folder_of_index_page
 
-if TYPE_CHECKING:
-    from .subject import Subject
+from .subject import Subject
 
 _STEPS: Final = 1_000_000  # comparisons with a rule, or with the start of a path; beyond them nothing is proved
 _STEPS_OF_AN_OCTET: Final = 4

@@ -19,8 +19,6 @@ from scrapy_rep.protocol.reader import cut, extensions, groups_in, require_octet
 from scrapy_rep.protocol.records import MAX_LINE, bom_length
 from scrapy_rep.tools.files import binary_kind
 
-from .rule_proofs import RuleProofs
-
 RULES: Final = frozenset({Kind.ALLOW, Kind.DISALLOW})
 UNNAMED: Final = "any-other-crawler"
 """The token of a crawler that no group names."""
@@ -194,11 +192,6 @@ class Subject:
                 found = Pattern.of(value, canonical_octets=self.dialect.canonical_octets)
             self._patterns[value] = found
         return found
-
-    @cached_property
-    def proofs(self) -> RuleProofs:
-        """What is proved of the rules."""
-        return RuleProofs(self)
 
     def steps(self, of_an_octet: int, at_most: int) -> int:
         """The comparisons that a check may make: some *of_an_octet*, so that its time is linear in the body."""
