@@ -27,7 +27,9 @@ _STAR_RULES: Final = 8  # rules for * that are looked for in each named group
 _STEPS: Final = 100_000  # rules of named groups that are compared with those for *
 _STEPS_OF_AN_OCTET: Final = 2
 _OCTETS_OF_A_STEP: Final = 1_024
-_NAMES: Final = Prose("Which crawler is meant? Write its whole name; names have no wildcards.")
+_NAMES: Final = Prose(
+    "Is one crawler meant? Write its whole name; names have no wildcards. Are all? Write * alone."
+)
 _ALL: Final = Prose("Are all crawlers meant? Then write * alone.")
 _FREE: Final = Prose(", so it may request everything")
 BROWSER: Final = b"mozilla"
@@ -47,16 +49,19 @@ def check(subject: Subject, found: Findings) -> None:
                 facts = agent.value, token, _NAMES if _WORDS.search(agent.value) else _ALL
                 found.add(code, agent.line, subject.value_column(agent), *facts, write=write)
             first = by_token.get(_token(agent, subject), [group])[0]
-            if first is not group:
-                line_of_first = str(first.agents[0].line)
-                found.add(
-                    "agent-in-several-groups", agent.line, subject.value_column(agent), agent.value, line_of_first
-                )
+            if first is not group and _full_name(agent) in map(_full_name, first.agents):
+                place = agent.line, subject.value_column(agent)
+                found.add("agent-in-several-groups", *place, agent.value, str(first.agents[0].line))
     if subject.groups and not subject.groups_for_all:
         found.add("no-star-group")
     _check_dropped(subject, by_token, found)
     _check_names(subject, found)
     _check_readers(subject, found)
+
+
+def _full_name(agent: Record) -> bytes:
+    """The name on a user-agent line without a version; others may share its first word."""
+    return agent.value.partition(b"/")[0].strip().lower()
 
 
 def _check_order(subject: Subject, found: Findings) -> None:

@@ -823,7 +823,7 @@ CODES: Final[dict[str, Code]] = {
         "records", Severity.WARNING, "Record of one search engine in the group of another",
         "Google does not read Crawl-delay, Request-rate or Visit-time.",
         "The crawlers that this group names do not read {0}.",
-        "Remove it from this group.",
+        "Remove it, or move it to the group that it is for.",
         "User-agent: Googlebot\nDisallow: /search\nCrawl-delay: 5\n\nUser-agent: *\nDisallow: /search",
         "User-agent: Slurp\nDisallow: /search\nCrawl-delay: 5\n\nUser-agent: *\nDisallow: /search",
     ),

@@ -136,7 +136,7 @@ def _about_percent(path: bytes, end: int) -> Prose:
         return Prose(
             "Keep it if any escape is meant: it matches them all for Google. A percent sign alone is %25."
         )
-    return Prose("Is a percent sign in the URL meant? Then write %25; if not, remove the line.")
+    return Prose("A space is %20 and a percent sign %25: write the one that is meant, or remove the line.")
 
 
 def _rooted(path: bytes) -> bytes | None:

@@ -40,7 +40,11 @@ _USUAL: Final = {
 }
 """The usual spellings of keys, and how a line with one starts."""
 
-_BROKEN: Final = RULES | {Kind.SITEMAP}
+_VALUE_STARTS: Final = {
+    Kind.USER_AGENT: re.compile(rb"[\w*]"),
+    Kind.SITEMAP: re.compile(rb"https?://"),
+    **dict.fromkeys(RULES, re.compile(rb"[/*]")),
+}
 _NO_RECORD: Final = Prose("not a record"), Prose("Start it with #, or write “key: value”")
 _APACHE_LINE: Final = Prose("configuration for Apache"), Prose("Move it to the server's configuration")
 _SCHEMES: Final = frozenset({b"http", b"https"})
@@ -246,11 +250,11 @@ def _check_unread(subject: Subject, found: Findings) -> None:
         found.add("commented-out-rule", first, 1, subject.lines[first - 1].strip(b"# \t"), others)
 
 
-def _broken_key(number: int, text: bytes, subject: Subject) -> bytes:
+def _broken_key(number: int, text: bytes, subject: Subject) -> str:
     """The key on the line above, if it has no value and *text* may be that; empty for any other."""
     above = subject.record(number - 1)
-    is_value = text.startswith(b"http") if above and above.kind is Kind.SITEMAP else text[:1] in b"/*"
-    return above.key if above and not above.value and above.kind in _BROKEN and is_value else b""
+    start = _VALUE_STARTS.get(above.kind) if above and not above.value else None
+    return _NAMES[above.kind] if above and start and start.match(text) else ""
 
 
 def _check_unread_line(number: int, text: bytes, subject: Subject, found: Findings) -> None:
