@@ -85,7 +85,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--date", metavar="DATE", help="when the files of --files were captured, such as 2026-11-24")
     add("--light", action="store_true", help="leave out the linter")
     add("--by", metavar="COLUMN", help="add a table by tld, or by this column of --from-file")
-    add("--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the last PATH)")
+    add("--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the last survey)")
     add("--csv", action="store_true", help="write the rows to survey.csv too")
     add("--parquet", action="store_true", help="write the rows to survey.parquet too")
     add = parser.add_mutually_exclusive_group().add_argument
@@ -149,7 +149,8 @@ def _compare(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     from scrapy_rep.tools.survey.comparison_report import write_comparison  # noqa: PLC0415  # Jinja2 is an extra
 
     last = Path(arguments.compare[-1])
-    page = Path(arguments.out or (last if last.is_dir() else last.parent)) / "compare.html"
+    beside = Path() if isinstance(surveys[-1], Files) else last if last.is_dir() else last.parent
+    page = Path(arguments.out or beside) / "compare.html"
     found = write_comparison(surveys, datetime.now().astimezone(), page)
     out.write(f"{found.summary()}\n{page}\n{page.with_suffix('.csv')}\n")
     return OK

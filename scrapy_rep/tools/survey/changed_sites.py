@@ -44,12 +44,11 @@ _NOT_THERE: Final = "Two files to compare are not in the surveys, or they have c
 
 def explorer_of(comparison: Comparison, changes: Iterable[SiteChange]) -> Explorer:
     """Return the sites of *changes*, those of *comparison*, as many as a page lists."""
-    columns = _COLUMNS if comparison.steps[1:] else _COLUMNS[:-1]  # of two surveys, each changed once
-    explorer = Explorer("changed sites", columns, _GROUPS.values(), has_signs=True)
+    explorer = Explorer("changed sites", _COLUMNS, _GROUPS.values(), has_signs=True)
     for change in changes:
         if not explorer.is_full:  # else only count it
             item = _item(change, comparison.surveys, has_room=explorer.has_room)
-            explorer.add(_row(change)[: len(columns)], _tags_of(change), item)
+            explorer.add(_row(change), _tags_of(change), item)
     return explorer
 
 

@@ -10,7 +10,7 @@ from typing import IO, Any, Final
 
 from scrapy_rep.census.restriction import ALL
 from scrapy_rep.tools.answers import day_text
-from scrapy_rep.tools.crawlers import AI_CRAWLERS, Category
+from scrapy_rep.tools.crawlers import AI_CRAWLERS
 from scrapy_rep.tools.files import write_csv
 from scrapy_rep.tools.page import MOST_ITEMS, Part, median, page_template, percent
 
@@ -18,15 +18,10 @@ from . import comparison as what
 from .changed_sites import COLOURS, explorer_of, tag
 from .comparison import Changes, Comparison, SiteChange
 from .joined import ComparedSurvey
-from .totals import ANY_AI, BLOCKS, DELAY, Sums
+from .totals import AI_CATEGORIES, BLOCKS, DELAY, Sums
 
 _RANKED: Final = 20  # crawlers
 _DATES_SIDE_BY_SIDE: Final = 4
-_CATEGORIES: Final = {
-    ANY_AI: "any AI crawler", str(Category.TRAINING): "AI crawlers for training",
-    str(Category.SEARCH): "AI crawlers for search", str(Category.USER_REQUEST): "AI crawlers at a user's request",
-}  # fmt: skip
-
 _FIGURES: Final[dict[str, Callable[[Sums], str]]] = {
     "have a robots.txt": lambda of: _counted(of.files, of.sites),
     "could not be read": lambda of: _counted(of.unreachable, of.sites),
@@ -71,7 +66,7 @@ def write_comparison(surveys: Sequence[ComparedSurvey], when: datetime, page: Pa
         sites=overall.sites[what.SITES],
         left_out=comparison.left_out,
         not_listed=max(overall.sites[what.CHANGED] - MOST_ITEMS, 0),
-        blocks=[(name, _blocks(comparison, category)) for category, name in _CATEGORIES.items()],
+        blocks=[(name, _blocks(comparison, category)) for category, name in AI_CATEGORIES.items()],
         by_name=[sums.of_ai("by name") for sums in comparison.sums],
         ranking=_ranking(comparison),
         figures=[(name, [figure(each) for each in comparison.sums]) for name, figure in _FIGURES.items()],

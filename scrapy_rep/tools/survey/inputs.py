@@ -241,8 +241,9 @@ def surveys_in(path: Path, measure: Measure) -> list[SurveyFolder | ParquetRows 
         return [folder]
     if crawls := sorted(path.glob("crawl=*")):
         return [ParquetRows(crawl) for crawl in crawls]
-    has_files = path.is_dir() and not any(path.rglob("*.parquet"))
-    return [Files(path, measure) if has_files else ParquetRows(path)]
+    files = Files(path, measure)
+    is_of_files = path.is_dir() and any(named_origin(file.name) for file in files.paths())
+    return [files if is_of_files and not any(path.rglob("*.parquet")) else ParquetRows(path)]
 
 
 def _there(path: Path | str) -> Path:

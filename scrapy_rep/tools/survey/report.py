@@ -14,17 +14,11 @@ from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS, CRAWLERS
 from scrapy_rep.tools.page import MOST_ITEMS, Part, Share, histogram, mean, median, page_template
 
 from .sites import SEVERITIES, Body, explorer_of, finding_kind, tag
-from .totals import ANY_AI, BLOCKS, DELAY, FIGURES, FIGURES_OF_AI, NO, OTHER, UNKNOWN, Totals
+from .totals import AI_CATEGORIES, BLOCKS, DELAY, FIGURES, FIGURES_OF_AI, NO, OTHER, RANK, UNKNOWN, Totals
 
 _KIND_COLOURS: Final = dict(
     zip(KINDS, ("green", "teal", "violet", "amber", "amber", "grey", "red", "blue"), strict=True)
 )
-_CATEGORIES: Final = {
-    ANY_AI: ANY_AI, "training": "crawlers for training", "search": "crawlers for search",
-    "user request": "crawlers at a user's request",
-}  # fmt: skip
-"""The categories of AI crawlers, and their names in charts."""
-
 _FIGURE_NAMES: Final = {
     "by name": "blocked by name", "completely": "blocked completely", "through *": "only through *"
 }  # fmt: skip
@@ -64,7 +58,7 @@ def report(
         has_statuses=any(kind == "status" for kind, _ in totals.traits) or not totals.files,
         ai={figure: totals.of_ai(figure) for figure in FIGURES_OF_AI},
         kinds=[_trait("serves", kind, totals.traits["serves", kind], _KIND_COLOURS[kind]) for kind in KINDS],
-        blocks=[(name, _blocks(totals, category)) for category, name in _CATEGORIES.items()],
+        blocks=[(name, _blocks(totals, category)) for category, name in AI_CATEGORIES.items()],
         owners=_owners(totals),
         strata=_strata(totals),
         ai_crawlers=_ai_crawlers(totals),
@@ -164,7 +158,7 @@ def _strata(totals: Totals) -> dict[str, Any]:
     listed = {value: totals.strata[value] for value in ranked[:_STRATA_LISTED]}
     if left := ranked[_STRATA_LISTED:]:
         listed[OTHER] = sum((totals.strata[value] for value in left), listed.get(OTHER, Counter()))
-    if all(value.startswith("up to ") for value in listed.keys() - {UNKNOWN}):
+    if totals.by == RANK:
         listed = dict(sorted(listed.items(), key=lambda each: (each[0] == UNKNOWN, len(each[0]))))
     return {
         "by": "top-level domain" if totals.by == "tld" else totals.by,

@@ -20,8 +20,8 @@ from .owners import Owners
 ANY_AI: Final = "any AI crawler"
 """The category of all AI crawlers together."""
 
-AI_CATEGORIES: Final = (ANY_AI, *dict.fromkeys(map(str, AI_CRAWLERS.values())))
-"""The categories of AI crawlers."""
+AI_CATEGORIES: Final = {ANY_AI: ANY_AI} | {str(each): f"AI crawlers: {each}" for each in AI_CRAWLERS.values()}
+"""The categories of AI crawlers, and their names in charts."""
 
 NAMED_ALL, NAMED_PART = "everything, by name", "a part, by name"
 STAR_ALL, STAR_PART = "everything, through *", "a part, through *"
@@ -131,7 +131,10 @@ TLD: Final = "tld"
 UNKNOWN, OTHER = "unknown", "other"
 """The stratum of a site that has none, and of those with a rare one."""
 
-_RANK: Final = "rank"  # of its numbers no two sites have the same
+RANK: Final = "rank"
+"""The column of numbers of which no two sites have the same."""
+
+_FIRST_RANKS: Final = 1_000
 _NAMES_COUNTED: Final = 50_000  # in user-agent lines: more come from hostile files alone
 _STRATA_COUNTED: Final = 1_000
 
@@ -193,8 +196,9 @@ def stratum_of(row: Row, column: str) -> str:
         label = row.site.partition("://")[2].partition(":")[0].rpartition(".")[2]
         value = "" if label.isdigit() or label[:1] == "[" else label
     digits = value.replace(",", "")
-    if column == _RANK and digits.isdecimal():
-        return f"up to {10 ** max(len(str(int(digits) - 1)), 3):,}"
+    if column == RANK and digits.isdecimal():
+        last = 10 ** max(len(str(int(digits) - 1)), 3)
+        return f"{last // 10 + 1 if last > _FIRST_RANKS else 1:,} to {last:,}"
     return value or UNKNOWN
 
 

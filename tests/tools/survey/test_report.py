@@ -288,9 +288,9 @@ def test_ours_each_site_counts_once_by_name_or_through_the_star_in_each_category
     rows = [[cell for cell in row if not cell.startswith("0")] for row in _blocks(page)]
     assert rows == [
         ["any AI crawler", "1", "1", "2", "2"],
-        ["crawlers for training", "1", "1", "2", "2"],
-        ["crawlers for search", "1", "2", "1", "2"],
-        ["crawlers at a user's request", "2", "1", "3"],
+        ["AI crawlers: search", "1", "2", "1", "2"],
+        ["AI crawlers: training", "1", "1", "2", "2"],
+        ["AI crawlers: user request", "2", "1", "3"],
     ]
     shown = tiles(page)
     assert (shown["Blocked by name"], shown["Blocked completely"]) == ("2 33%", "3 50%")

@@ -51,12 +51,12 @@ def test_ours_the_most_frequent_values_count_alone_and_the_rest_together() -> No
 @pytest.mark.parametrize(
     ("rank", "value"),
     [
-        ("1", "up to 1,000"),
-        ("1000", "up to 1,000"),
-        ("1001", "up to 10,000"),
-        ("10,000", "up to 10,000"),
-        ("10001", "up to 100,000"),
-        ("2000000", "up to 10,000,000"),
+        ("1", "1 to 1,000"),
+        ("1000", "1 to 1,000"),
+        ("1001", "1,001 to 10,000"),
+        ("10,000", "1,001 to 10,000"),
+        ("10001", "10,001 to 100,000"),
+        ("2000000", "1,000,001 to 10,000,000"),
         ("", "unknown"),
         ("nan", "nan"),
     ],
@@ -66,7 +66,7 @@ def test_ours_ranks_count_together_by_powers_of_ten(rank: str, value: str) -> No
 
 
 def test_ours_ranks_are_listed_in_their_order() -> None:
-    assert [*sites_by("rank", "5000", "4000", "1", "", "")] == ["up to 1,000", "up to 10,000", "unknown"]
+    assert [*sites_by("rank", "5000", "4000", "1", "", "")] == ["1 to 1,000", "1,001 to 10,000", "unknown"]
 
 
 def test_ours_a_column_of_a_million_values_needs_no_more_memory() -> None:
