@@ -95,7 +95,7 @@ def _blocks(comparison: Comparison, category: str) -> list[tuple[str, list[Part]
     rows = []
     for survey, sums in zip(comparison.surveys, comparison.sums, strict=True):
         parts = [Part(name, sums.blocks[category][name], colour) for name, colour in BLOCKS.items()]
-        rows.append((survey.label, [*parts, Part("not known", sums.sites - sums.known, "unknown")]))
+        rows.append((survey.label, [*parts, Part("not known", sums.sites - sums.known, "grey")]))
     is_known = all(sums.known == sums.sites for sums in comparison.sums)
     return [(label, parts[:-1] if is_known else parts) for label, parts in rows]
 

@@ -24,9 +24,9 @@ AI_CATEGORIES: Final = {ANY_AI: ANY_AI} | {str(each): f"AI crawlers: {each}" for
 """The categories of AI crawlers, and their names in charts."""
 
 NAMED_ALL, NAMED_PART = "everything, by name", "a part, by name"
-STAR_ALL, STAR_PART = "everything, through *", "a part, through *"
+STAR_ALL, STAR_PART = "everything, to all crawlers (*)", "a part, to all crawlers (*)"
 NOTHING: Final = "nothing"
-BLOCKS: Final = {NAMED_ALL: "red", NAMED_PART: "amber", STAR_ALL: "violet", STAR_PART: "grey", NOTHING: "faint"}
+BLOCKS: Final = {NAMED_ALL: "red", NAMED_PART: "amber", STAR_ALL: "violet", STAR_PART: "faint", NOTHING: "pale"}
 """What a site blocks for AI crawlers, and how, with colours: each site has one of these for each category."""
 
 BY_NAME, COMPLETELY, THROUGH_STAR = (NAMED_ALL, NAMED_PART), (NAMED_ALL, STAR_ALL), (STAR_ALL, STAR_PART)

@@ -151,7 +151,7 @@ def test_the_page_of_a_site_tells_its_history(tmp_path: Path, page_about: Page) 
     page, _ = page_about(surveys)
     found = item(page, "s")
     assert [label for label, *_ in found["facts"]] == ["2026-01-02 to 2026-02-02", "2026-03-02", "2026-04-01"]
-    assert "blocks for AI crawlers: a part, through *" in found["facts"][0]
+    assert "blocks for AI crawlers: a part, to all crawlers (*)" in found["facts"][0]
     assert "blocks for AI crawlers: everything, by name" in found["facts"][1]
     assert "X: y" in found["facts"][2]
     assert [heading for heading, _ in found["marks"]] == [

@@ -330,7 +330,7 @@ def test_ours_the_counts_of_restrictions_lead_to_the_sites() -> None:
     totals = Totals()
     for name, body in AI.items():
         totals.add(measure(name, body))
-    assert totals.traits["blocks", "any AI crawler: everything, through *"] == 2
+    assert totals.traits["blocks", "any AI crawler: everything, to all crawlers (*)"] == 2
 
 
 def test_ours_an_owner_of_many_sites_is_one_owner() -> None:
@@ -414,12 +414,13 @@ def test_ours_a_column_that_no_site_has_is_refused() -> None:
         page_about([measure("a", b"")], by="sector")
 
 
-def test_errors_come_before_notes() -> None:
-    page = page_of(FILES | {"f.example": b"User-agent: *\nDisallow: x\n"})
-    chart = page[page.index('aria-label="Files with a finding, errors first"') :].partition("</table>")[0]
+def test_errors_come_before_warnings_and_notes_have_bars_of_their_own() -> None:
+    page = page_of(FILES | {"f.example": b"User-agent: *\nDisallow: x\nUser-agent: *\nDisallow: /\n"})
+    chart, _, others = page[page.index('aria-label="Files with an error') :].partition("<summary>")
     colours = re.findall(r'<rect class="(\w+)"', chart)
     assert colours[0] == "red"
-    assert colours == sorted(colours, key=["red", "amber", "blue", "grey"].index)
+    assert colours == sorted(colours, reverse=True)
+    assert set(re.findall(r'<rect class="(\w+)"', others.partition("</details>")[0])) <= {"blue", "grey"}
 
 
 def test_means_are_those_of_the_files() -> None:
