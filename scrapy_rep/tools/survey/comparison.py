@@ -17,7 +17,8 @@ from scrapy_rep.census.row import Row
 from scrapy_rep.protocol.display import number_of
 
 from .joined import ComparedSurvey, Joined
-from .totals import Sums
+from .owners import Owners
+from .totals import Sums, figures_of_ai
 
 NEW_FILE, NO_FILE_ANY_MORE = "new robots.txt", "robots.txt removed"
 UNREACHABLE, REACHABLE_AGAIN = "now unreachable", "reachable again"
@@ -130,7 +131,8 @@ class Comparison:
 
     ``overall`` are the changes between the first and the last, ``steps`` those between each and the next, ``sums``
     those of each survey: all of the sites in every survey, the one denominator. ``left_out`` is the number of the
-    others. Raises ``OSError``, and ``ValueError`` for what is no survey.
+    others. ``owners`` are the domains of the first survey and of the last. Raises ``OSError``, and ``ValueError``
+    for what is no survey.
     """
 
     def __init__(self, sources: Sequence[ComparedSurvey]) -> None:
@@ -139,6 +141,7 @@ class Comparison:
         self.overall = Changes()
         self.steps = [Changes() for _ in self.surveys[1:]]
         self.sums = [Sums() for _ in self.surveys]
+        self.owners = Owners(), Owners()
         self.left_out = 0
 
     def changes(self) -> Iterator[SiteChange]:
@@ -149,6 +152,8 @@ class Comparison:
                 continue
             for sums, row in zip(self.sums, rows, strict=True):
                 sums.add(row)
+            for owners, row in zip(self.owners, (rows[0], rows[-1]), strict=True):
+                owners.add(row, figures_of_ai(row))
             steps = [_change(old, new) for old, new in pairwise(rows)]
             overall = _change(rows[0], rows[-1]) or (SurveyChange(CHANGED_BACK) if any(steps) else None)
             self.overall.add(overall)

@@ -68,6 +68,8 @@ def write_comparison(surveys: Sequence[ComparedSurvey], when: datetime, page: Pa
         not_listed=max(overall.sites[what.CHANGED] - MOST_ITEMS, 0),
         blocks=[(name, _blocks(comparison, category)) for category, name in AI_CATEGORIES.items()],
         by_name=[sums.of_ai("by name") for sums in comparison.sums],
+        domains=[owners.domains() for owners in comparison.owners],
+        largest=comparison.owners[-1].largest(),
         ranking=_ranking(comparison),
         figures=[(name, [figure(each) for each in comparison.sums]) for name, figure in _FIGURES.items()],
         steps=[(name, [each.sites[name] for each in comparison.steps]) for name in _CHANGES],

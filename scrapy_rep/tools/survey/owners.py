@@ -29,10 +29,9 @@ _ADD_DOMAIN: Final = """
 """
 _SHARED: Final = "SELECT count, octets, sites FROM files WHERE count > 1 AND octets ORDER BY count DESC, sites"
 _ALL_SHARED: Final = "SELECT count(*), coalesce(sum(count), 0) FROM files WHERE count > 1 AND octets"
-_LARGEST: Final = "SELECT name, count FROM domains WHERE count > 1 ORDER BY count DESC, name LIMIT ?"
+_LARGEST: Final = "SELECT name, count FROM domains WHERE count > 1 ORDER BY count DESC, name LIMIT 10"
 
-_KNOWN: Final = "known"
-_BITS: Final = {"by name": 1, "completely": 2, "through *": 4, _KNOWN: 8}  # in the column of figures
+_BITS: Final = {"by name": 1, "completely": 2, "only through *": 4, "known": 8}  # in the column of figures
 _COUNTS: Final = """
     SELECT count(*) FILTER (WHERE figures & 1), count(*) FILTER (WHERE figures & 2),
         count(*) FILTER (WHERE figures & 4), count(*) FILTER (WHERE figures & 8) FROM
@@ -47,15 +46,13 @@ class Owners:
         self._database.execute(_DOMAINS)
 
     def add(self, row: Row, figures: Iterable[str]) -> None:
-        """Count the domain and the file of *row*, with the *figures* about AI crawlers in which its site counts.
-
-        One of them is "known" where its restrictions are.
-        """
+        """Count the domain and the file of *row*, with the *figures* about AI crawlers in which it counts."""
         bits = sum(_BITS[figure] for figure in figures)
-        self._database.execute(_ADD_DOMAIN, (registrable_domain(row.site), bits))
+        site = row.site.encode("utf-8", "backslashreplace").decode()  # SQLite takes no lone surrogate
+        self._database.execute(_ADD_DOMAIN, (registrable_domain(site), bits))
         if row.has_file:
             key = int((row.sha256 or "0")[:15], 16)  # 60 bits: a mistake in 10^9 files at odds of 1:2
-            self._database.execute(_ADD_FILE, (key, row.bytes, bits, row.site))
+            self._database.execute(_ADD_FILE, (key, row.bytes, bits, site))
 
     def files(self) -> dict[str, int]:
         """The number of different files by each figure about AI crawlers, and of all that are known."""
@@ -69,9 +66,9 @@ class Owners:
         (number,) = self._database.execute("SELECT count(*) FROM domains").fetchone()
         return int(number)
 
-    def largest(self, most: int) -> list[tuple[str, int]]:
-        """The *most* domains with most sites, those with several."""
-        return self._database.execute(_LARGEST, (most,)).fetchall()
+    def largest(self) -> list[tuple[str, int]]:
+        """The ten domains with most sites, those with several."""
+        return self._database.execute(_LARGEST).fetchall()
 
     def shared(self) -> tuple[int, int]:
         """The number of files that several sites serve, and that of these sites, without the empty file."""

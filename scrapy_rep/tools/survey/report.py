@@ -19,10 +19,6 @@ from .totals import AI_CATEGORIES, BLOCKS, DELAY, FIGURES, FIGURES_OF_AI, NO, OT
 _KIND_COLOURS: Final = dict(
     zip(KINDS, ("green", "teal", "violet", "amber", "amber", "grey", "red", "blue"), strict=True)
 )
-_FIGURE_NAMES: Final = {
-    "by name": "blocked by name", "completely": "blocked completely", "through *": "only through *"
-}  # fmt: skip
-
 _LIMITS: Final = {
     "bytes": (128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536),
     "rules": (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000),
@@ -30,7 +26,7 @@ _LIMITS: Final = {
 }
 """The upper limits of the bars of a figure."""
 
-_NAMES_LISTED, _FILES_LISTED, _SITES_OF_A_FILE, _DOMAINS_LISTED, _STRATA_LISTED = 200, 30, 12, 10, 12
+_NAMES_LISTED, _FILES_LISTED, _SITES_OF_A_FILE, _STRATA_LISTED = 200, 30, 12, 12
 
 
 def report(
@@ -56,7 +52,6 @@ def report(
         not_listed=max(totals.sites - MOST_ITEMS, 0),
         totals=totals,
         has_statuses=any(kind == "status" for kind, _ in totals.traits) or not totals.files,
-        ai={figure: totals.of_ai(figure) for figure in FIGURES_OF_AI},
         kinds=[_trait("serves", kind, totals.traits["serves", kind], _KIND_COLOURS[kind]) for kind in KINDS],
         blocks=[(name, _blocks(totals, category)) for category, name in AI_CATEGORIES.items()],
         owners=_owners(totals),
@@ -107,21 +102,18 @@ def _blocks(totals: Totals, category: str) -> list[Part]:
 def _owners(totals: Totals) -> dict[str, Any]:
     """The figures about AI crawlers by site, by registrable domain and by different file; the largest domains."""
     domains, files = totals.owners.domains(), totals.owners.files()
-    largest = totals.owners.largest(_DOMAINS_LISTED)
     return {
         "domains": len(totals.owners),
-        "domains_with": domains,
-        "files_with": files,
-        "rows": [
-            (
-                _FIGURE_NAMES[figure],
+        "figures": {
+            figure: (
+                figure,
                 Share(totals.of_ai(figure), totals.known),
                 Share(domains[figure], domains["known"]),
                 Share(files[figure], files["known"]),
             )
             for figure in FIGURES_OF_AI
-        ],
-        "largest": [Part(name, count, "teal") for name, count in largest],
+        },
+        "largest": [Part(name, count, "teal") for name, count in totals.owners.largest()],
     }
 
 

@@ -29,8 +29,11 @@ NOTHING: Final = "nothing"
 BLOCKS: Final = {NAMED_ALL: "red", NAMED_PART: "amber", STAR_ALL: "violet", STAR_PART: "faint", NOTHING: "pale"}
 """What a site blocks for AI crawlers, and how, with colours: each site has one of these for each category."""
 
-BY_NAME, COMPLETELY, THROUGH_STAR = (NAMED_ALL, NAMED_PART), (NAMED_ALL, STAR_ALL), (STAR_ALL, STAR_PART)
-FIGURES_OF_AI: Final = {"by name": BY_NAME, "completely": COMPLETELY, "through *": THROUGH_STAR}
+FIGURES_OF_AI: Final = {
+    "by name": (NAMED_ALL, NAMED_PART),
+    "completely": (NAMED_ALL, STAR_ALL),
+    "only through *": (STAR_ALL, STAR_PART),
+}
 """The three figures about AI crawlers, each a sum of `BLOCKS`. A rule for ``*`` is about everyone, such as one on
 ``/wp-admin/``: no figure adds it to what is said to AI crawlers by name, but the one of sites that are closed."""
 
@@ -87,9 +90,9 @@ class Sums:
             self.linted += 1
             self.with_errors += any(severity_of(code) is Severity.ERROR for code in row.findings)
 
-    def of_ai(self, figure: str, category: str = ANY_AI) -> int:
-        """The sites that one of `FIGURES_OF_AI` counts for *category*."""
-        return sum(self.blocks[category][blocked] for blocked in FIGURES_OF_AI[figure])
+    def of_ai(self, figure: str) -> int:
+        """The sites that one of `FIGURES_OF_AI` counts."""
+        return sum(self.blocks[ANY_AI][blocked] for blocked in FIGURES_OF_AI[figure])
 
 
 def blocks(row: Row) -> dict[str, str]:
@@ -109,6 +112,13 @@ def blocks(row: Row) -> dict[str, str]:
                 if RESTRICTIONS.index(closed) >= RESTRICTIONS.index(most[category][0]):
                     most[category] = closed, True
     return {category: _BLOCKS[found] for category, found in most.items()}
+
+
+def figures_of_ai(row: Row) -> list[str]:
+    """Those of `FIGURES_OF_AI` in which the site of *row* counts, and "known" if its restrictions are."""
+    blocked = blocks(row).get(ANY_AI)
+    counted = [figure for figure, summed in FIGURES_OF_AI.items() if blocked in summed]
+    return [*counted, "known"] if blocked else counted
 
 
 _BLOCKS: Final = {
@@ -135,6 +145,7 @@ RANK: Final = "rank"
 """The column of numbers of which no two sites have the same."""
 
 _FIRST_RANKS: Final = 1_000
+_LONGEST_RANK: Final = 16  # digits
 _NAMES_COUNTED: Final = 50_000  # in user-agent lines: more come from hostile files alone
 _STRATA_COUNTED: Final = 1_000
 
@@ -164,9 +175,7 @@ class Totals(Sums):
         if row.fetched_at:
             first, last = self.captured or (row.fetched_at, row.fetched_at)
             self.captured = min(first, row.fetched_at), max(last, row.fetched_at)
-        blocked = blocks(row).get(ANY_AI)
-        counted = [figure for figure, summed in FIGURES_OF_AI.items() if blocked in summed]
-        counted += ["known"] if blocked else []
+        counted = figures_of_ai(row)
         self.owners.add(row, counted)
         if self.by:
             stratum = stratum_of(row, self.by)
@@ -196,7 +205,7 @@ def stratum_of(row: Row, column: str) -> str:
         label = row.site.partition("://")[2].partition(":")[0].rpartition(".")[2]
         value = "" if label.isdigit() or label[:1] == "[" else label
     digits = value.replace(",", "")
-    if column == RANK and digits.isdecimal():
+    if column == RANK and digits.isdecimal() and len(digits) < _LONGEST_RANK:
         last = 10 ** max(len(str(int(digits) - 1)), 3)
         return f"{last // 10 + 1 if last > _FIRST_RANKS else 1:,} to {last:,}"
     return value or UNKNOWN

@@ -143,6 +143,14 @@ def test_there_is_one_denominator(page_about: Page) -> None:
     assert "of the 30 sites" not in page
 
 
+def test_an_owner_of_many_sites_is_one_owner_in_a_comparison_as_well(page_about: Page) -> None:
+    sites = [f"https://{number}.shop.co.uk" for number in range(9)]
+    before, now = ({**dict.fromkeys(sites, body), "https://a.example": OPEN} for body in (OPEN, CLOSED))
+    page, _ = page_about([Table("1", before), Table("2", now)])
+    assert "By registrable domain: 0%, now 50%" in page
+    assert "shop.co.uk has 90% of the sites: shares by domain say more" in page
+
+
 def test_the_page_of_a_site_tells_its_history(tmp_path: Path, page_about: Page) -> None:
     bodies = [OPEN, OPEN, CLOSED]
     surveys = [

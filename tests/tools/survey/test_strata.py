@@ -59,6 +59,7 @@ def test_ours_the_most_frequent_values_count_alone_and_the_rest_together() -> No
         ("2000000", "1,000,001 to 10,000,000"),
         ("", "unknown"),
         ("nan", "nan"),
+        ("9" * 5_000, "9" * 5_000),
     ],
 )
 def test_ours_ranks_count_together_by_powers_of_ten(rank: str, value: str) -> None:
