@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from scrapy_rep.census import Capture, Row, rows
 from scrapy_rep.tools.survey.comparison import CHANGED
-from scrapy_rep.tools.survey.comparison_report import comparison_report
+from scrapy_rep.tools.survey.comparison_report import write_comparison
 from scrapy_rep.tools.survey.folder import SurveyFolder
 
 from .apart import apart
@@ -116,13 +116,13 @@ def _row(capture: Capture, path: Path, known: dict[str, dict[str, Any]]) -> Row:
 def build(folders: list[str], out: str) -> dict[str, float]:
     """The page about the surveys in *folders*, and what it cost; in a process of its own."""
     began = process_time()
-    page, found = comparison_report([SurveyFolder(Path(name)) for name in folders], datetime.now(timezone.utc))
-    Path(out).write_text(page, encoding="utf-8")
+    surveys = [SurveyFolder(Path(name)) for name in folders]
+    found = write_comparison(surveys, datetime.now(timezone.utc), Path(out))
     return {
         "changed": found.sites[CHANGED],
         "cpu": process_time() - began,
         "peak": peak_octets(),
-        "page": len(page.encode()),
+        "page": Path(out).stat().st_size,
     }
 
 

@@ -29,7 +29,6 @@ from scrapy_rep.tools.lint.subject import Subject
 
 from .capture import Capture
 from .restriction import OTHERS, restrictions
-from .sketch import sketch
 
 SIGNALS: Final = {
     Kind.CONTENT_SIGNAL: "Content-Signal", Kind.CONTENT_USAGE: "Content-Usage", Kind.LICENSE: "License",
@@ -47,7 +46,7 @@ def measure(
 ) -> dict[str, Any]:
     """Return the columns of a row that the body of *capture* fills; *limit* octets of it are parsed.
 
-    *light* leaves out the linter and the sketch.
+    *light* leaves out the linter.
     """
     body = capture.body or b""
     robotstxt, kind = parse(body, dialect, limit=limit), body_kind(body)
@@ -71,9 +70,7 @@ def measure(
         "ai_answers": _answers(robotstxt, signals),
     }
     if not light:
-        row |= _linted(capture, body, dialect, limit) | {
-            "sketch": sketch(_records(lines)) if kind.is_robots_txt else ""
-        }
+        row |= _linted(capture, body, dialect, limit)
     return row
 
 

@@ -109,7 +109,6 @@ class Row:
     strata: dict[str, str] = _column("columns of the list of sites, by name", make=dict)
     findings: dict[str, int] | None = _column("findings of the linter by code")
     finding_lines: dict[str, list[int]] | None = _column("the first lines with each finding; 0 is the whole file")
-    sketch: str | None = _column("stands for the lines when files are compared; see `scrapy_rep.census.sketch`")
 
     def as_dict(self) -> dict[str, Any]:
         """The columns by name, in their order; what they hold is not copied."""
@@ -118,6 +117,7 @@ class Row:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Row:
         """The row with these *values* of columns. Raises ``ValueError`` when they are something else."""
+        values = {name: value for name, value in values.items() if name not in _REMOVED}
         try:
             row = cls(**values)
         except TypeError as error:
@@ -211,7 +211,9 @@ TYPES: Final[dict[str, Any]] = get_type_hints(Row)
 ADDED: Final = ("instead",)
 """The columns that rows of 1.0.0rc1 lack."""
 
-LINTED: Final = ("findings", "finding_lines", "sketch")
+_REMOVED: Final = ("sketch",)  # rows of 1.0.0rc1 have it
+
+LINTED: Final = ("findings", "finding_lines")
 """The columns that a light row leaves out."""
 
 COLUMNS: Final = {each.name: ColumnType(TYPES[each.name], each.metadata["about"]) for each in fields(Row)}

@@ -145,7 +145,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     "decide": lambda body: [*decide([URL, f"{URL}b", "/"], OneFile(body), TOKENS)],
     "census": lambda body: to_json(next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)]))),
     "explorer_of": lambda body: explorer_of(
-        [Row(**next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)])))], lambda _: body, {}
+        [Row(**next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)])))], lambda _: body
     ).packed(),
     "requested_delay": lambda body: requested_delay(RepRobotParser(body), TOKENS),
     "sitemaps_of": sitemap_urls,

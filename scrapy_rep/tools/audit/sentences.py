@@ -23,12 +23,14 @@ _NAMED: Final = 3
 _WORDS: Final = {
     "allowed": ("allowed by robots.txt", "green"),
     "excepted": ("against robots.txt, by an exception", "violet"),
-    "reported": ("against robots.txt, in the mode report", "amber"),
-    "ignored": ("rules not checked", "blue"),
-    "off": ("robots.txt switched off", "grey"),
-    "forbidden": ("not sent", "red"),
-    "unreachable": ("not sent for now", "red"),
+    "reported": ("against robots.txt, in the mode report", "red"),
+    "ignored": ("rules not checked", "amber"),
+    "off": ("robots.txt switched off", "amber"),
+    "forbidden": ("not sent", "grey"),
+    "unreachable": ("not sent for now", "grey"),
 }
+"""The verdicts in words. Red is what went against robots.txt without permission, grey what was not sent."""
+
 _ACCESSES: Final = {
     "successful": "read",
     "unavailable": "do not exist, so everything is allowed",
@@ -52,6 +54,31 @@ class Summary:
     def is_intact(self) -> bool:
         """Whether nothing shows that a log was changed."""
         return all(log.is_intact for log in self.logs)
+
+    def verdict(self) -> tuple[str, str]:
+        """What was done, in a sentence, and its colour: red where no exception permitted it."""
+        total, against = self.total, self.total.counted(AGAINST)
+        unasked, sent = total.counted(UNASKED), number_of(total.sent, "request", "requests")
+        if against:
+            without = against - total.counted(["excepted"])
+            text = f"{against:,} of {sent} went against robots.txt, {self._by_exceptions(against, without)}"
+            also = f"; {unasked:,} were sent without checking it" if unasked else ""
+            return text + also, "red" if without else "violet"
+        if unasked:
+            was = "was" if total.sent == 1 else "were"
+            return f"{unasked:,} of {sent} {was} sent without checking robots.txt", "amber"
+        if not total.sent:
+            return "No request was sent", "grey"
+        return f"All {sent} kept to robots.txt" if total.sent > 1 else "The request kept to robots.txt", "green"
+
+    def _by_exceptions(self, against: int, without: int) -> str:
+        """By whose permission requests went *against* robots.txt, of which so many were *without*."""
+        if without:
+            return "without an exception" if without == against else f"{without:,} of them without an exception"
+        used = self.total.tallies["exceptions_used"].facts()
+        dated = "dated " if all(each["until"] for each in used) else ""
+        exceptions = f"one {dated}exception" if len(used) == 1 else f"{len(used):,} {dated}exceptions"
+        return f"{'all ' if against > 1 else ''}by {exceptions}"
 
     def sentences(self) -> tuple[str, str, str]:
         """Who crawled what, when and under which name; requests, and who decided; whether the log is intact."""
@@ -166,5 +193,6 @@ def report(summary: Summary) -> str:
         numbers=[total.counted(verdicts) for verdicts in (AGAINST, UNASKED, NOT_SENT)],
         parts=[Part(name, counts.get(verdict, 0), colour) for verdict, (name, colour) in _WORDS.items()],
         exceptions=used + [each for each in left if each not in needed],
+        verdict=summary.verdict(),
         accesses=[(words, total.robots[access]) for access, words in _ACCESSES.items() if total.robots[access]],
     )

@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 _SHOWN: Final = 20  # groups of a run
-_LISTED: Final = {
-    "unreachable": "unreachable", "stale": "stale", "slowed down": "backoffs", "pages say": "directives",
-    "reserved": "reserved", "dropped": "dropped",
-}  # fmt: skip
-"""What is listed of a run: the label, and the name of the tallies."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -81,6 +76,8 @@ def _read_all(names: Iterable[str], bodies: Path | None) -> tuple[list[Log], int
 
 
 def _text(summary: Summary, out: IO[str]) -> Iterator[str]:
+    done, colour = summary.verdict()
+    yield paint(f"{done}.", {"red": "bad", "green": "good"}.get(colour, "strong"), out)
     yield from summary.sentences()
     for log in summary.logs:
         yield ""
@@ -114,24 +111,17 @@ def _remark(name: str, remark: Remark) -> str:
 
 
 def _sections(run: Run) -> Iterator[tuple[str, list[str]]]:
+    """What a terminal has room for; the page and JSON have the rest."""
     start, counts = run.start, run.counts
     ended = f"{run.last_time or 'unknown'}, {run.end or 'without an end'}"
     yield "spider", [f"{start.spider or 'unknown'} of the project {start.project or 'unknown'}"]
     yield "time", [f"{start.time or 'unknown'} to {ended}"]
-    yield "asked as", [f"{', '.join(start.agents)}  (User-Agent: {start.user_agent or 'of each request'})"]
-    yield "versions", [f"scrapy_rep {start.scrapy_rep or 'unknown'}, Scrapy {start.scrapy or 'unknown'}"]
-    yield (
-        "modes",
-        [", ".join([start.mode or "unknown", *(f"{mode} for {site}" for site, mode in start.modes.items())])],
-    )
     yield "requests", [", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "none"]
     yield "against", _lines(run.groups(AGAINST))
     yield "not checked", _lines(run.groups(UNASKED))
     yield "forbidden", _lines(run.groups(NOT_SENT))
-    yield "exceptions", [*_exceptions(run)]
-    yield "robots.txt", [", ".join(f"{count:,} {access or 'unknown'}" for access, count in run.robots.items())]
-    for label, name in _LISTED.items():
-        yield label, _lines(run.tallies[name].facts())
+    yield "exceptions", _lines(run.tallies["exceptions_used"].facts())
+    yield "unused", _lines(run.tallies["exceptions_unused"].facts())
 
 
 def _lines(facts: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -147,14 +137,6 @@ def _fact(fact: Mapping[str, Any]) -> Iterator[str]:
     if fact.get("word"):
         yield f"  by {fact['word']}"
     yield from (f"  {example}" for example in fact["examples"][:1])
-
-
-def _exceptions(run: Run) -> Iterator[str]:
-    for used in run.tallies["exceptions_used"].facts()[:_SHOWN]:
-        requests = number_of(used["count"], "request", "requests")
-        yield f"{requests} by {used['url']} (until {used['until']}: {used['reason']})"
-    for unused in run.tallies["exceptions_unused"].facts()[:_SHOWN]:
-        yield f"unused: {unused['url']} (until {unused['until']}: {unused['reason']})"
 
 
 def _log_facts(log: Log) -> dict[str, Any]:

@@ -5,18 +5,18 @@
     scrapy robots survey --compare PATH PATH… [--out DIR]
 
 SITE is an origin, any URL of it, or a bare host; FILE lists one per line, - is standard input. FILE may be CSV:
---by splits the tables by one of its columns. Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in
+--by adds a table by one of its columns. Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in
 a crawl of the project. Instead, --files reads the files in a folder, --warc and --captures the captures in WARC
 files and in Parquet, of each site the newest, and --rows the rows that Spark wrote; FILE says which sites count.
 The --out folder gets survey.jsonl, survey.html and, when files were fetched, files/; --csv and --parquet add
-tables. --compare shows in compare.html what changed between surveys, in folders or in Parquet.
+tables. --compare shows in compare.html and compare.csv what changed between surveys, in folders or in Parquet,
+or between folders of robots.txt files that are called by their dates.
 Ctrl-C ends the survey with a report on what has arrived; --resume continues it, --overwrite starts again.
 Exits with 0, or 2 when the survey could not be completed. Needs Jinja2: pip install 'scrapy_rep[report]'.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator
@@ -39,13 +39,15 @@ from scrapy_rep.tools.survey import folder
 from scrapy_rep.tools.survey.folder import SurveyFolder
 from scrapy_rep.tools.survey.inputs import (
     WITHOUT,
+    WORTH_PROCESSES,
     Files,
+    Measure,
     ParquetRows,
     parquet_captures,
     surveys_in,
     warc_captures,
 )
-from scrapy_rep.tools.survey.site_list import SiteCounts, SiteList
+from scrapy_rep.tools.survey.site_list import SiteList, Sites
 from scrapy_rep.tools.survey.totals import TLD, Totals
 
 from . import FAILED, OK
@@ -58,14 +60,13 @@ if TYPE_CHECKING:
     from .fetching import FetchedRobots
 
 _FOLDER: Final = "robots-survey"
-_WORTH_PROCESSES: Final = 200  # files or captures
 _HOSTS_WORTH_PROCESSES: Final = 100
 _INPUTS: Final = ("files", "warc", "captures", "rows")
-_OWNERS: Final = {"date": ("files",), "warc_list": ("warc",), "all": ("warc", "captures")}
-"""Which inputs an option is for."""
+_OWNERS: Final = {"date": "files", "warc_list": "warc"}
+"""Which input an option is for."""
 
 _NOT_COMPARED: Final = (
-    "sites", "from_file", "warc_list", "date", "all", "light", "by", "csv", "parquet", "resume", "overwrite"
+    "sites", "from_file", "warc_list", "date", "light", "by", "csv", "parquet", "resume", "overwrite"
 )  # fmt: skip
 
 
@@ -79,13 +80,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     read("--warc", metavar="PATH", nargs="+", help="read the captures in these WARC files, - is standard input")
     read("--captures", metavar="PATH", nargs="+", help="read the captures in these Parquet files or folders")
     read("--rows", metavar="PATH", nargs="+", help="make the report of the rows in these Parquet files or folders")
-    read("--compare", metavar="PATH", nargs="+", help="compare the surveys in these folders or Parquet files")
+    read("--compare", metavar="PATH", nargs="+", help="compare surveys, or folders of files by date")
     add("--warc-list", metavar="FILE", action="append", default=[], help="more paths for --warc, one per line")
     add("--date", metavar="DATE", help="when the files of --files were captured, such as 2026-11-24")
-    add("--all", action="store_true", help="measure every capture, not only the newest of each site")
     add("--light", action="store_true", help="leave out the linter")
-    add("--by", metavar="COLUMN", help="split all tables by tld, or by this column of --from-file")
-    add("--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the last PATH)")
+    add("--by", metavar="COLUMN", help="add a table by tld, or by this column of --from-file")
+    add("--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the last survey)")
     add("--csv", action="store_true", help="write the rows to survey.csv too")
     add("--parquet", action="store_true", help="write the rows to survey.parquet too")
     add = parser.add_mutually_exclusive_group().add_argument
@@ -98,10 +98,10 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     try:
         if not find_spec("jinja2"):
             raise InputError(WITHOUT_JINJA2)
-        if arguments.compare:
-            return _compare(arguments, out)
-        given = _check(arguments)
         parsed = RepSettings.from_settings(settings)
+        if arguments.compare:
+            return _compare(arguments, parsed, out)
+        given = _check(arguments)
         return _survey_input(arguments, parsed, out) if given else _survey_sites(arguments, settings, parsed, out)
     except (InputError, InvalidSettingError, ValueError) as error:
         return print_error("survey", error)
@@ -127,11 +127,9 @@ def _check(arguments: Namespace) -> str:
     given = next((name for name in _INPUTS if getattr(arguments, name) is not None), "")
     if given and arguments.sites:
         raise InputError(f"--{given} reads what was captured before: do not name sites as well")
-    for option, owners in _OWNERS.items():
-        if getattr(arguments, option) and given not in owners:
-            raise InputError(
-                f"--{option.replace('_', '-')} is for {' and '.join(f'--{owner}' for owner in owners)}"
-            )
+    for option, owner in _OWNERS.items():
+        if getattr(arguments, option) and given != owner:
+            raise InputError(f"--{option.replace('_', '-')} is for --{owner}")
     if arguments.light and given == "rows":
         raise InputError("--rows reads what was measured before: omit --light")
     if arguments.parquet and not find_spec("pyarrow"):
@@ -139,22 +137,22 @@ def _check(arguments: Namespace) -> str:
     return given
 
 
-def _compare(arguments: Namespace, out: IO[str]) -> int:
+def _compare(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     if other := next((name for name in _NOT_COMPARED if getattr(arguments, name)), ""):
         what = "sites" if other == "sites" else f"--{other.replace('_', '-')}"
         raise InputError(f"--compare reads surveys that there are: omit {what}; --out says where to write")
-    surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path))]
+    arguments.light = True  # for folders of files: what is compared needs no linter
+    measure = _measure(arguments, parsed)
+    surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path), measure)]
     if len(surveys) < 2:
         raise InputError(f"--compare takes two or more surveys: name another one beside {arguments.compare[0]}")
-    from scrapy_rep.tools.survey.comparison_report import comparison_report  # noqa: PLC0415  # Jinja2 is an extra
+    from scrapy_rep.tools.survey.comparison_report import write_comparison  # noqa: PLC0415  # Jinja2 is an extra
 
-    page, found = comparison_report(surveys, datetime.now().astimezone())
     last = Path(arguments.compare[-1])
-    path = Path(arguments.out or (last if last.is_dir() else last.parent)) / "compare.html"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
-    both = "both surveys" if len(surveys) == 2 else "the first and the last survey"
-    out.write(f"{found.summary(both)}\n{path}\n")
+    beside = Path() if isinstance(surveys[-1], Files) else last if last.is_dir() else last.parent
+    page = Path(arguments.out or beside) / "compare.html"
+    found = write_comparison(surveys, datetime.now().astimezone(), page)
+    out.write(f"{found.summary()}\n{page}\n{page.with_suffix('.csv')}\n")
     return OK
 
 
@@ -196,7 +194,7 @@ def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> in
     survey, measure = _Survey(arguments), _measure(arguments, parsed)
     with ExitStack() as stack:
         if arguments.files:
-            found = _rows_of_files(Files(Path(arguments.files), _date(arguments.date)), survey, measure)
+            found = _rows_of_files(Files(Path(arguments.files), measure, _date(arguments.date)), survey)
         elif arguments.rows:
             tables = [ParquetRows(Path(path)) for path in arguments.rows]
             chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
@@ -206,8 +204,8 @@ def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> in
         return survey.run(out, lambda: survey.add_all(found))
 
 
-def _rows_of_files(files: Files, survey: _Survey, measure: _Measure) -> Iterator[Row]:
-    earlier = SiteCounts()
+def _rows_of_files(files: Files, survey: _Survey) -> Iterator[Row]:
+    earlier = Sites()
 
     def sites() -> Iterator[str]:
         for path in files.paths():
@@ -218,27 +216,23 @@ def _rows_of_files(files: Files, survey: _Survey, measure: _Measure) -> Iterator
                 survey.invalid(problem)
             yield "" if problem else site
 
-    paths = compress(files.paths(), survey.choose(sites()))
-    return map_in_processes(partial(_measure_file, files, survey.out, measure), paths, worth_it=_WORTH_PROCESSES)
+    return files.rows(compress(files.paths(), survey.choose(sites())), survey.out)
 
 
-def _rows_of_captures(arguments: Namespace, survey: _Survey, measure: _Measure, stack: ExitStack) -> Iterator[Row]:
+def _rows_of_captures(arguments: Namespace, survey: _Survey, measure: Measure, stack: ExitStack) -> Iterator[Row]:
     if arguments.captures:
         captures = parquet_captures(arguments.captures)
     else:
         captures = warc_captures(arguments.warc, arguments.warc_list, stack)
-    number = captures.choose(survey.is_wanted, every=arguments.all, seen=survey.seen)
+    number = captures.choose(survey.is_wanted, seen=survey.seen)
     if captures.skipped:
         print_error("survey", f"{number_of(captures.skipped, 'record', 'records')} of a robots.txt cannot be read")
     survey.expect(number)
-    found = map_in_processes(measure, zip(captures, repeat(None)), worth_it=_WORTH_PROCESSES)
+    found = map_in_processes(measure, zip(captures, repeat(None)), worth_it=WORTH_PROCESSES)
     return captures.with_damage(found)
 
 
-_Measure = Callable[[tuple[Capture, str | None]], Row]
-
-
-def _measure(arguments: Namespace, parsed: RepSettings) -> _Measure:
+def _measure(arguments: Namespace, parsed: RepSettings) -> Measure:
     """What makes a row of a capture and the name of the file that has its body, if any; picklable."""
     return partial(_row_of, partial(rows, dialect=parsed.dialect, limit=parsed.max_size, light=arguments.light))
 
@@ -246,14 +240,6 @@ def _measure(arguments: Namespace, parsed: RepSettings) -> _Measure:
 def _row_of(census: Callable[..., Iterator[dict[str, Any]]], captured: tuple[Capture, str | None]) -> Row:
     capture, file = captured
     return Row(**next(census([capture])) | {"file": file})
-
-
-def _measure_file(files: Files, out: str, measure: _Measure, path: Path) -> Row:
-    try:
-        name = os.path.relpath(path, out)
-    except ValueError:  # another drive
-        name = os.path.abspath(path)
-    return measure((files.capture(path), name))
 
 
 def _date(text: str | None) -> datetime | None:
@@ -278,24 +264,23 @@ class _Survey:
 
     def __init__(self, arguments: Namespace) -> None:
         """Raises `InputError`, and ``OSError`` for what cannot be read."""
-        self.out = str(arguments.out)
-        self.folder = SurveyFolder(Path(arguments.out))
+        self.out = Path(arguments.out)
+        self.folder = SurveyFolder(self.out)
         if self.folder.is_used and not (arguments.resume or arguments.overwrite):
             raise InputError(
                 f"{arguments.out} contains a survey: --resume continues it, --overwrite replaces it, --out names"
                 " another folder"
             )
         self._arguments = arguments
-        self._totals, self._invalid, self._progress = Totals(), 0, Progress(sys.stderr)
-        self._earlier = earlier = SiteCounts() if arguments.resume else None
-        if earlier is not None:
-            for row in self.folder.earlier_rows():
-                self._totals.add(row)
-                earlier.add(row.site)
+        by = (arguments.by or "").strip().lower()  # as the names of a list are kept
+        self._totals, self._invalid, self._progress = Totals(by), 0, Progress(sys.stderr)
+        self._earlier = Sites()
+        for row in self.folder.earlier_rows() if arguments.resume else ():
+            self._totals.add(row)
+            self._earlier.is_new(row.site)
         self._before = self._expected = self._totals.sites
         self.sites = self._listed() if arguments.sites or arguments.from_file else None
-        self._by = (arguments.by or "").strip().lower()  # as the names of a list are kept
-        self._check_column(self._by)
+        self._check_column(by)
 
     def _listed(self) -> SiteList:
         sites, name = SiteList(), self._arguments.from_file
@@ -323,13 +308,12 @@ class _Survey:
             print_error("survey", problem)
 
     def is_wanted(self, site: str) -> bool:
-        """Whether a row of *site* is wanted: it is listed, if there is a list, and has no row of an earlier run.
+        """Whether a row of *site* is wanted: it is listed, if there is a list, and has no row yet.
 
         To be asked once for each row that could be made.
         """
         is_listed = self.sites is None or self.sites.strata(site) is not None
-        is_measured = self._earlier is not None and self._earlier.take(site)  # whose length takes time to count
-        return bool(site) and is_listed and not is_measured
+        return bool(site) and is_listed and self._earlier.is_new(site)
 
     def choose(self, sites: Iterable[str]) -> bytearray:
         """For each of *sites* an octet that is 1 if its row is wanted, and expect these rows."""
@@ -398,7 +382,7 @@ class _Survey:
         from scrapy_rep.tools.survey.report import report  # noqa: PLC0415  # Jinja2 is an extra
 
         to, now = self.folder, datetime.now().astimezone()
-        page = report(self._totals, now, expected=self._expected, records=to.rows(), body=to.body, by=self._by)
+        page = report(self._totals, now, expected=self._expected, records=to.rows(), body=to.body)
         to.page.write_text(page, encoding="utf-8")
         if self._arguments.csv:
             folder.write_csv(to.rows(), to.page.with_suffix(".csv"))

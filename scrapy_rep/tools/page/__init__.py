@@ -31,7 +31,6 @@ MOST_ITEMS: Final = 50_000
 """Items that a page lists."""
 
 _MOST_CHARACTERS: Final = 60_000_000  # of the sources of all items
-_MORE: Final = "more"
 _LINE_ENDS_AND_TABS: Final = str.maketrans("", "", "\n\r\t")
 
 Cell = str | int | float | None
@@ -52,7 +51,6 @@ def page_template(package: str, name: str = "report.html") -> Template:
     )
     environment.filters.update(number="{:,}".format, decimal="{:,.1f}".format, whole="{:,.0f}".format)
     environment.filters.update(percent=percent, size=_size, with_noun=number_of)
-    environment.filters.update(part_text=_part_text, bucket_text=_bucket_text)
     return environment.get_template(name)
 
 
@@ -67,21 +65,12 @@ def _printable(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A bar, or a part of one: ``extra`` is a second count, drawn behind the first in another colour.
-
-    ``link`` is where its name leads, if anywhere.
-    """
+    """A bar, or a part of one; ``link`` is where its name leads, if anywhere."""
 
     name: str
     count: int
     colour: str
-    extra: int = 0
     link: str = ""
-
-    @property
-    def total(self) -> int:
-        """Both counts."""
-        return self.count + self.extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +82,21 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
-    """How values are distributed: ``buckets`` of an upper limit and a count, the median, the largest value."""
+class Share:
+    """A cell of a table: a number, and its share of a whole; ``href`` is where it leads, if anywhere."""
 
-    buckets: list[tuple[str, int]]
-    median: float
-    largest: float
+    value: int
+    whole: int
+    href: str = ""
 
 
-def histogram(values: Mapping[float, int], limits: Sequence[float], *, unit: int = 1_000) -> Histogram:
-    """Count *values*, each as often as it says, up to each of *limits*, and beyond.
-
-    From *unit* on a label counts in thousands, as ``4k``.
-    """
+def histogram(values: Mapping[float, int], limits: Sequence[float]) -> list[tuple[str, int]]:
+    """Count *values*, each as often as it says, up to each of *limits*, and beyond."""
     counts = [0] * (len(limits) + 1)
     for value, times in values.items():
         counts[bisect_left(limits, value)] += times
-    labels = [f"{limit / unit:g}k" if limit >= unit else f"{limit:g}" for limit in limits]
-    buckets = list(zip([*labels, _MORE], counts, strict=True))
-    return Histogram(buckets, median(values), max(values, default=0))
+    labels = [f"up to {limit:,g}" if limit else "0" for limit in limits] + [f"more than {limits[-1]:,g}"]
+    return list(zip(labels, counts, strict=True))
 
 
 def median(values: Mapping[float, int]) -> float:
@@ -135,16 +120,6 @@ def percent(part: float, whole: float) -> str:
     if 0.0 < share < 0.1:
         return "<0.1%"
     return f"{share:.1f}%" if 0.0 < share < 9.95 else f"{share:.0f}%"
-
-
-def _part_text(part: Part, whole: int) -> str:
-    return f"{part.name}: {percent(part.count, whole)}"
-
-
-def _bucket_text(bucket: tuple[str, int], unit: str, whole: int) -> str:
-    label, count = bucket
-    figure = f"{count:,}, {percent(count, whole)}"
-    return f"more: {figure}" if label == _MORE else f"up to {label}{unit}: {figure}"
 
 
 def _size(octets: float) -> str:

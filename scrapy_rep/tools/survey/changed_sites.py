@@ -2,77 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final
 
-from scrapy_rep.census.restriction import ALL, OTHERS, PART
+from scrapy_rep.census.restriction import OTHERS
 from scrapy_rep.census.row import Row
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
-from scrapy_rep.tools.lint import Severity
 from scrapy_rep.tools.page import Cell, Column, Explorer, ItemDetails, Mark, SourceLine, Tag
 
 from . import comparison as what
-from .comparison import Comparison, SiteChange, SurveyChange, added_findings, treatments
+from .comparison import Comparison, SiteChange, SurveyChange
 from .joined import Survey
-from .sites import NO_ROOM, finding_kind, line_texts, when_fetched
+from .sites import NO_ROOM, line_texts, when_fetched
+from .totals import ANY_AI, blocks
 
 COLOURS: Final = {
     what.OTHER_FILE: "blue", what.NEW_FILE: "green", what.NO_FILE_ANY_MORE: "violet", what.UNREACHABLE: "red",
-    what.REACHABLE_AGAIN: "teal", what.CHANGED_BACK: "amber", what.APPEARED: "grey", what.GONE: "grey",
-    what.IN_BETWEEN: "grey", what.MISSING_IN_BETWEEN: "grey",
+    what.REACHABLE_AGAIN: "teal", what.CHANGED_BACK: "amber",
 }  # fmt: skip
 """What may happen to a site, in order, with the colour of each."""
 
 _COLUMNS: Final = (
     Column("Site"), Column("What changed"), Column("Newly closed to", "number"),
     Column("Opened to", "number"), Column("Rules before", "number"), Column("Rules now", "number"),
-    Column("Lines alike, %", "number"), Column("New errors", "number"), Column("Changes", "number"),
+    Column("Changes", "number"),
 )  # fmt: skip
 _GROUPS: Final = {
     "what": "What changed", "shut-out": "Newly closes everything to", "let-in": "No longer closes everything to",
-    "error": "New error",
 }  # fmt: skip
 """The groups of tags in their order, by the first part of the key."""
 
+_EVERYONE_ELSE: Final = "every crawler that it does not name"
 _MOST_LINES: Final = 1_000  # of a file that is compared with another: the time grows with the square
 _AROUND: Final = 2  # lines that are shown before and after those that changed
 _NOTHING_SHOWN: Final = f"The first {_MOST_LINES:,} lines are the same but for white space at their ends."
 _NOT_THERE: Final = "Two files to compare are not in the surveys, or they have changed since."
 
 
-def explorer_of(comparison: Comparison) -> Explorer:
-    """Return the sites that changed, as many as a page lists; the sums of *comparison* are complete then."""
-    columns = _COLUMNS if comparison.steps[1:] else _COLUMNS[:-1]  # of two surveys, each changed once
-    explorer = Explorer("changed sites", columns, _GROUPS.values(), has_signs=True)
-    for change in comparison.changes():
+def explorer_of(comparison: Comparison, changes: Iterable[SiteChange]) -> Explorer:
+    """Return the sites of *changes*, those of *comparison*, as many as a page lists."""
+    explorer = Explorer("changed sites", _COLUMNS, _GROUPS.values(), has_signs=True)
+    for change in changes:
         if not explorer.is_full:  # else only count it
             item = _item(change, comparison.surveys, has_room=explorer.has_room)
-            explorer.add(_row(change)[: len(columns)], _tags_of(change), item)
+            explorer.add(_row(change), _tags_of(change), item)
     return explorer
 
 
-def tag(kind: str, name: str, label: str = "") -> Tag:
+def tag(kind: str, name: str) -> Tag:
     """The tag of sites that changed alike: *kind* is a key of the groups."""
-    return Tag(f"{kind}:{name}", _GROUPS[kind], shown(label or name))
+    return Tag(f"{kind}:{name}", _GROUPS[kind], shown(_name(name)))
+
+
+def _name(crawler: str) -> str:
+    return _EVERYONE_ELSE if crawler == OTHERS else crawler
 
 
 def _tags_of(change: SiteChange) -> Iterator[Tag]:
     yield tag("what", change.overall.what)
     yield from (tag("shut-out", name) for name in change.overall.shut_out)
     yield from (tag("let-in", name) for name in change.overall.let_in)
-    yield from (tag("error", code, finding_kind(code).title) for code in change.new_errors)
 
 
 def _row(change: SiteChange) -> list[Cell]:
-    rules = [row.rules if row and row.has_file else None for row in (change.old, change.new)]
-    errors = len(change.new_errors) if change.files else None
+    rules = [row.rules if row.has_file else None for row in (change.rows[0], change.rows[-1])]
     moved = len(change.overall.shut_out), len(change.overall.let_in)
     times = sum(step is not None for step in change.steps)
-    return [shown(change.site), change.overall.what, *moved, *rules, change.similarity, errors, times]
+    return [shown(change.site), change.overall.what, *moved, *rules, times]
 
 
 # The page of a site
@@ -81,11 +80,11 @@ def _row(change: SiteChange) -> list[Cell]:
 def _item(change: SiteChange, surveys: Sequence[Survey], *, has_room: bool) -> ItemDetails:
     labels = [shown(survey.label) for survey in surveys]
     facts = [(label, *map(shown, values)) for label, values in _history(change, labels)]
-    marks = [(f"From {labels[0]} to {labels[-1]}", [*_marks(change)])]
+    marks = [(f"From {labels[0]} to {labels[-1]}", [*_marks(change.overall, change.rows[0], change.rows[-1])])]
     if len(change.steps) > 1:
         steps = zip(labels[1:], change.steps, pairwise(change.rows), strict=True)
-        marks += [(f"Changed by {label}", [*_step_marks(step, *pair)]) for label, step, pair in steps if step]
-    if sum(row is not None and row.has_file for row in change.rows) < 2:
+        marks += [(f"Changed by {label}", [*_marks(step, *pair)]) for label, step, pair in steps if step]
+    if sum(row.has_file for row in change.rows) < 2:
         return ItemDetails(facts, marks)
     if not has_room:
         return ItemDetails(facts, marks, NO_ROOM)
@@ -101,96 +100,37 @@ def _history(change: SiteChange, labels: Sequence[str]) -> Iterator[tuple[str, l
         yield label, [*_described(change.rows[start])]
 
 
-def _described(row: Row | None) -> Iterator[str]:
-    if row is None:
-        yield "not surveyed"
-        return
+def _described(row: Row) -> Iterator[str]:
     yield row.kind
     if row.problem:
         yield row.problem
-    if row.status is not None:
-        yield f"HTTP status {row.status}"
     if row.has_file:
         yield f"{row.bytes:,} bytes, {row.lines:,} lines, {row.rules:,} rules"
-    if OTHERS in row.restriction:
-        yield _closed(row)
+    if blocked := blocks(row).get(ANY_AI):
+        yield f"blocks for AI crawlers: {blocked}"
     if row.fetched_at:
         yield when_fetched(row.fetched_at)
 
 
-def _closed(row: Row) -> str:
-    """What the site closes to the common AI crawlers, in words."""
-    others = row.restriction[OTHERS]
-    closes = {name: row.restriction.get(name, others) for name in COMMON_AI_CRAWLERS}
-    everything, part = ([name for name, each in closes.items() if each == level] for level in (ALL, PART))
-    if not everything and not part:
-        return "closes nothing to the common AI crawlers"
-    said = [f"closes everything to {_some(everything)}"] if everything else []
-    if part:
-        is_rest = everything and len(everything) + len(part) == len(closes)
-        said.append(f"closes a part to {'the other common AI crawlers' if is_rest else _some(part)}")
-    return "; ".join(said)
-
-
-def _some(names: Sequence[str]) -> str:
-    left = [name for name in COMMON_AI_CRAWLERS if name not in names]
-    if not left:
-        return "all common AI crawlers"
-    return ", ".join(names) if len(names) <= len(left) else f"the common AI crawlers but {', '.join(left)}"
-
-
-def _step_marks(change: SurveyChange, old: Row | None, new: Row | None) -> Iterator[Mark]:
+def _marks(change: SurveyChange, old: Row, new: Row) -> Iterator[Mark]:
     """What changed between two surveys, as far as it is about crawlers and signals."""
     yield COLOURS[change.what], change.what, []
-    yield from (("red", f"newly closes everything to {name}", []) for name in change.shut_out)
-    yield from (("green", f"no longer closes everything to {name}", []) for name in change.let_in)
-    if not (old and new and old.has_file and new.has_file):
-        return
-    moved = {*change.shut_out, *change.let_in}
-    before, now = (
-        {name: how for name, how in treatments(each).items() if name not in moved} for each in (old, new)
-    )
-    yield from _moves("amber", before, now, "not named")
-    yield from _moves("blue", old.ai_answers, new.ai_answers, "no answer")
-
-
-def _marks(change: SiteChange) -> Iterator[Mark]:
-    yield from _step_marks(change.overall, change.old, change.new)
-    if not change.files:
-        return
-    old, new = change.files
-    for code in added_findings(old, new, Severity.ERROR, Severity.WARNING):
-        kind = finding_kind(code)
-        yield "red", shown(f"new {kind.name}: {kind.title}"), []
-    for code in added_findings(new, old, Severity.ERROR, Severity.WARNING):
-        yield "green", shown(f"no longer: {finding_kind(code).title}"), []
-    yield from _moves("grey", _counts(old), _counts(new), "")
-
-
-def _moves(colour: str, before: Mapping[str, str], now: Mapping[str, str], nothing: str) -> Iterator[Mark]:
-    """What is said by the same name before and now, where it is not the same; *nothing* where nothing is."""
-    for name in dict.fromkeys([*now, *before]):
-        was, becomes = before.get(name, nothing), now.get(name, nothing)
-        if was != becomes:
-            yield colour, f"{name}: {was} → {becomes}", []
-
-
-def _counts(row: Row) -> dict[str, str]:
-    counts = {
-        "Allow and Disallow lines": row.rules,
-        "User-agent lines": row.user_agent_fields,
-        "Sitemap lines": row.sitemaps,
-        "longest Crawl-delay, s": row.longest_delay,
-    }
-    return {name: f"{count:g}" for name, count in counts.items()}
+    for event in change.events:
+        colour = "red" if event.shuts_out else "green" if event.lets_in else "amber"
+        yield colour, shown(f"{_name(event.crawler)}: {event.before} → {event.now}"), []
+    if old.has_file and new.has_file:
+        for name in dict.fromkeys([*new.ai_answers, *old.ai_answers]):
+            was, becomes = (row.ai_answers.get(name, "no answer") for row in (old, new))
+            if was != becomes:
+                yield "blue", shown(f"{name}: {was} → {becomes}"), []
 
 
 # Lines
 
 
-def _difference(rows: Sequence[Row | None], surveys: Sequence[Survey]) -> tuple[str, list[SourceLine]]:
+def _difference(rows: Sequence[Row], surveys: Sequence[Survey]) -> tuple[str, list[SourceLine]]:
     """The lines that differ between the first and the last file that are to be had, and a sentence about them."""
-    files = [(row, survey) for row, survey in zip(rows, surveys, strict=True) if row and row.has_file]
+    files = [(row, survey) for row, survey in zip(rows, surveys, strict=True) if row.has_file]
     first = next(_bodies(files), None)
     last = next(_bodies(files[::-1]), None)
     if first is None or last is None or first[0] == last[0]:

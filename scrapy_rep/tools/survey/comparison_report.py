@@ -1,164 +1,134 @@
-"""The page about dated surveys: lines over time, their figures, who newly closes everything to whom, and sites."""
+"""The page about dated surveys: what sites block at each date, crawlers by rank, and the sites that changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import pairwise
-from typing import Any, Final
+from pathlib import Path
+from typing import IO, Any, Final
 
-from scrapy_rep.census.restriction import ALL, PART
+from scrapy_rep.census.restriction import ALL
 from scrapy_rep.tools.answers import day_text
-from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS, Category
-from scrapy_rep.tools.page import Link, Part, Tag, mean, median, page_template, percent
-from scrapy_rep.tools.page.lines import LineChart, Series
+from scrapy_rep.tools.crawlers import AI_CRAWLERS
+from scrapy_rep.tools.files import write_csv
+from scrapy_rep.tools.page import MOST_ITEMS, Part, median, page_template, percent
 
 from . import comparison as what
 from .changed_sites import COLOURS, explorer_of, tag
-from .comparison import Changes, Comparison
-from .joined import ComparedSurvey, Survey
-from .totals import ANY_AI, DELAY, Sums
+from .comparison import Changes, Comparison, SiteChange
+from .joined import ComparedSurvey
+from .totals import AI_CATEGORIES, BLOCKS, DELAY, Sums
 
-_CRAWLERS_IN_CHART: Final = 20
-_SMALL_LINES: Final = 12  # crawlers with a line, of those in the table
-
-_CATEGORIES: Final = {
-    ANY_AI: "red", str(Category.TRAINING): "blue", str(Category.SEARCH): "amber",
-    str(Category.USER_REQUEST): "teal",
-}  # fmt: skip
-"""The lines of categories, with their colours."""
-
+_RANKED: Final = 20  # crawlers
+_DATES_SIDE_BY_SIDE: Final = 4
 _FIGURES: Final[dict[str, Callable[[Sums], str]]] = {
-    "sites": lambda of: f"{of.sites:,}",
-    "have a robots.txt": lambda of: percent(of.files, of.sites),
-    "could not be read": lambda of: percent(of.unreachable, of.sites),
-    "of the files contain an error": lambda of: percent(of.with_errors, of.linted) if of.linted else "not known",
-    "of the files close everything to an AI crawler by name": lambda of: percent(of.shutting_out_ai, of.files),
-    "of the files have an AI-use signal": lambda of: percent(of.with_signals, of.files),
-    "of the files set a Crawl-delay": lambda of: percent(of.figures[DELAY].total(), of.files),
+    "have a robots.txt": lambda of: _counted(of.files, of.sites),
+    "could not be read": lambda of: _counted(of.unreachable, of.sites),
+    "block an AI crawler by name": lambda of: _counted(of.of_ai("by name"), of.sites),
+    "close everything to an AI crawler": lambda of: _counted(of.of_ai("completely"), of.sites),
+    "have an AI-use signal": lambda of: _counted(of.with_signals, of.sites),
+    "set a Crawl-delay": lambda of: _counted(of.figures[DELAY].total(), of.sites),
+    "have an error in the file": lambda of: _counted(of.with_errors, of.sites) if of.linted else "not known",
     "longest Crawl-delay of a file, median, s": (
         lambda of: f"{median(of.figures[DELAY]):g}" if of.figures[DELAY] else ""
     ),
     "bytes, median": lambda of: f"{median(of.figures['bytes']):,.0f}",
-    "lines, mean": lambda of: f"{mean(of.figures['lines']):,.1f}",
-    "rules, mean": lambda of: f"{mean(of.figures['rules']):,.1f}",
-    "User-agent lines, mean": lambda of: f"{mean(of.figures['user_agent_fields']):,.1f}",
+    "rules, median": lambda of: f"{median(of.figures['rules']):,.0f}",
 }
 """What a survey says in figures."""
 
 _CHANGES: Final = (
-    what.IN_BOTH, what.CHANGED, what.SHUTTING_OUT, what.LETTING_IN, what.NEW_FILE, what.NO_FILE_ANY_MORE,
-    what.UNREACHABLE, what.REACHABLE_AGAIN, what.APPEARED, what.GONE,
+    what.CHANGED, what.SHUTTING_OUT, what.LETTING_IN, what.NEW_FILE, what.NO_FILE_ANY_MORE, what.UNREACHABLE,
+    what.REACHABLE_AGAIN,
 )  # fmt: skip
 """What two surveys say about the sites."""
 
 
-def comparison_report(surveys: Sequence[ComparedSurvey], when: datetime) -> tuple[str, Changes]:
-    """Return the page about *surveys*, two or more, and the sums of changes between the first and the last.
+def write_comparison(surveys: Sequence[ComparedSurvey], when: datetime, page: Path) -> Changes:
+    """Write the *page* about *surveys*, two or more, and the events beside it, as CSV; return the sums of changes.
 
     Raises ``OSError``, and ``ValueError`` for what is no survey, and for fewer than two.
     """
     comparison = Comparison(surveys)
-    explorer, overall = explorer_of(comparison), comparison.overall
     dates = [survey.label for survey in comparison.surveys]
-    page = page_template(__package__, "comparison.html").render(
+    page.parent.mkdir(parents=True, exist_ok=True)
+    with page.with_suffix(".csv").open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        write_csv([("site", "crawler", "date", "from", "to")], file)
+        explorer = explorer_of(comparison, _told(comparison.changes(), dates, file))
+    overall = comparison.overall
+    text = page_template(__package__, "comparison.html").render(
         explorer.packed(),
         date=day_text(when),
         dates=dates,
         is_dated=all(survey.when for survey in comparison.surveys),
         overall=overall.sites,
-        in_every=comparison.same[0].sites,
-        known=comparison.known[0].sites,
-        charts=dict(_charts(comparison)),
-        agents=_agents(comparison),
-        figures=[(name, [figure(each) for each in comparison.all]) for name, figure in _FIGURES.items()],
+        sites=overall.sites[what.SITES],
+        left_out=comparison.left_out,
+        not_listed=max(overall.sites[what.CHANGED] - MOST_ITEMS, 0),
+        blocks=[(name, _blocks(comparison, category)) for category, name in AI_CATEGORIES.items()],
+        by_name=[sums.of_ai("by name") for sums in comparison.sums],
+        domains=[owners.domains() for owners in comparison.owners],
+        largest=comparison.owners[-1].largest(),
+        ranking=_ranking(comparison),
+        figures=[(name, [figure(each) for each in comparison.sums]) for name, figure in _FIGURES.items()],
         steps=[(name, [each.sites[name] for each in comparison.steps]) for name in _CHANGES],
-        what=[_part(name, overall.sites[name], colour) for name, colour in COLOURS.items() if overall.sites[name]],
-        crawlers=_crawlers(comparison),
+        what=[Part(name, overall.sites[name], colour, tag("what", name).href) for name, colour in COLOURS.items()],
+        shut_out=_crawlers(overall.shut_out, "shut-out", "red"),
+        let_in=_crawlers(overall.let_in, "let-in", "green"),
     )
-    return page, overall
+    page.write_text(text, encoding="utf-8")
+    return overall
 
 
-# Lines over time
+def _told(changes: Iterable[SiteChange], dates: Sequence[str], events: IO[str]) -> Iterator[SiteChange]:
+    """Yield *changes*, and write the events of each to *events*: there may be more than memory holds."""
+    for change in changes:
+        write_csv(change.dated_events(dates), events)
+        yield change
 
 
-def _charts(comparison: Comparison) -> Iterator[tuple[str, LineChart]]:
-    same, dates, times = comparison.same, [each.label for each in comparison.surveys], _times(comparison.surveys)
-    if comparison.known[0].sites:
-        for name, levels in (("everything", [ALL]), ("something", [ALL, PART])):
-            series = [
-                Series(category, colour, [_closing(each, category, levels) for each in comparison.known])
-                for category, colour in _CATEGORIES.items()
-            ]
-            yield name, LineChart(dates, series, times=times)
-    if same[0].sites:
-        shares = {
-            "files": Series("have a robots.txt", "green", [each.files / each.sites for each in same]),
-            "signals": Series("have a signal", "violet", _of_files(same, lambda of: of.with_signals)),
-            "delays": Series("set a Crawl-delay", "blue", _of_files(same, lambda of: of.figures[DELAY].total())),
-        }
-        yield from ((name, LineChart(dates, [series], times=times)) for name, series in shares.items())
-        sizes = [median(each.figures["bytes"]) if each.files else None for each in same]
-        yield "bytes", LineChart(dates, [Series("median size", "teal", sizes)], times=times, unit="bytes")
+def _counted(count: int, whole: int) -> str:
+    return f"{count:,} ({percent(count, whole)})"
 
 
-def _closing(sums: Sums, category: str, levels: Sequence[str]) -> float:
-    """The share of the sites that close so much to a crawler of *category*."""
-    return sum(sums.categories[category][level] for level in levels) / sums.sites
+def _blocks(comparison: Comparison, category: str) -> list[tuple[str, list[Part]]]:
+    """What the sites block for *category* at each date; those of which that is not known are a part, if any."""
+    rows = []
+    for survey, sums in zip(comparison.surveys, comparison.sums, strict=True):
+        parts = [Part(name, sums.blocks[category][name], colour) for name, colour in BLOCKS.items()]
+        rows.append((survey.label, [*parts, Part("not known", sums.sites - sums.known, "grey")]))
+    is_known = all(sums.known == sums.sites for sums in comparison.sums)
+    return [(label, parts[:-1] if is_known else parts) for label, parts in rows]
 
 
-def _times(surveys: Sequence[Survey]) -> list[float] | None:
-    """Where the surveys are in time, None unless each has a time of its own."""
-    times = [survey.when.timestamp() for survey in surveys if survey.when]
-    is_known = len(times) == len(surveys) and all(one < other for one, other in pairwise(times))
-    return times if is_known else None
-
-
-def _of_files(surveys: Sequence[Sums], count: Callable[[Sums], int]) -> list[float | None]:
-    return [count(each) / each.files if each.files else None for each in surveys]
-
-
-def _agents(comparison: Comparison) -> dict[str, Any]:
-    """The share of sites that close everything to each common AI crawler, with small lines for the first ones."""
-    dates, times = [survey.label for survey in comparison.surveys], _times(comparison.surveys)
-    shares = {
-        name: [each.shut_to(name) / (each.sites or 1) for each in comparison.known] for name in COMMON_AI_CRAWLERS
+def _ranking(comparison: Comparison) -> dict[str, Any]:
+    """The AI crawlers to which most sites close everything by name, date beside date."""
+    last = len(comparison.surveys) - 1
+    shown = sorted({round(last * place / (_DATES_SIDE_BY_SIDE - 1)) for place in range(_DATES_SIDE_BY_SIDE)})
+    columns = [_shut_by_name(comparison.sums[rank]) for rank in shown]
+    ranks = [{name: rank for rank, (name, _) in enumerate(each.most_common(), start=1)} for each in columns]
+    names = sorted(
+        {name for each in columns for name in each},
+        key=lambda name: (-columns[-1][name], -max(each[name] for each in columns), name.lower()),
+    )
+    return {
+        "dates": [comparison.surveys[rank].label for rank in shown],
+        "left_dates": last + 1 - len(shown),
+        "left": max(len(names) - _RANKED, 0),
+        "highest": max((each[name] for each in columns for name in each), default=1),
+        "rows": [
+            (name, [(each[name], rank.get(name)) for each, rank in zip(columns, ranks, strict=True)])
+            for name in names[:_RANKED]
+        ],
     }
-    ranked = sorted(shares, key=lambda name: (-shares[name][-1], name.lower()))
-    highest = max(max(values) for values in shares.values()) or 1.0
-    charts = [
-        LineChart(dates, [Series(name, "red", shares[name])], times=times, highest=highest, is_small=True)
-        for name in ranked[:_SMALL_LINES]
-    ]
-    rows = [(name, [percent(each, 1) for each in shares[name]]) for name in ranked]
-    return {"charts": charts + [None] * (len(rows) - len(charts)), "rows": rows}
 
 
-# Changes
+def _shut_by_name(sums: Sums) -> Counter[str]:
+    found = {name: closed[ALL] for name, closed in sums.named.items() if name in AI_CRAWLERS}
+    return Counter({name: count for name, count in found.items() if count})
 
 
-def _part(name: str, count: int, colour: str) -> Part:
-    return Part(name, count, colour, link=tag("what", name).href)
-
-
-def _crawlers(comparison: Comparison) -> dict[str, object]:
-    """Who newly closes everything to whom: the first survey and the last, and the steps between."""
-    shut_out, let_in = comparison.overall.shut_out, comparison.overall.let_in
-    ranked = sorted({*shut_out, *let_in}, key=lambda name: (-shut_out[name], -let_in[name], name.lower()))
-    bars = [
-        Part(name, shut_out[name], "red", let_in[name], tag("shut-out" if shut_out[name] else "let-in", name).href)
-        for name in ranked[:_CRAWLERS_IN_CHART]
-    ]
-    rows = [
-        (name, _count(shut_out[name], tag("shut-out", name)), _count(let_in[name], tag("let-in", name)))
-        for name in ranked
-    ]
-    steps = [
-        (name, [f"+{each.shut_out[name]:,} −{each.let_in[name]:,}" for each in comparison.steps])
-        for name in ranked
-    ]
-    return {"bars": bars, "rows": rows, "steps": steps}
-
-
-def _count(number: int, to: Tag) -> Link | int:
-    return Link(number, to.href) if number else 0
+def _crawlers(sites: Counter[str], kind: str, colour: str) -> list[Part]:
+    tags = [(tag(kind, name), count) for name, count in sites.most_common()]
+    return [Part(to.label, count, colour, to.href) for to, count in tags]

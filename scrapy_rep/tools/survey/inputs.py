@@ -11,7 +11,8 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
+from functools import partial
 from itertools import chain, compress
 from pathlib import Path
 from typing import IO, Final
@@ -19,6 +20,7 @@ from typing import IO, Final
 from scrapy_rep.census import Capture, Row, precedence, site_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.files import ARCHIVES, binary_kind_at, files_in, not_plain_text, read_file, wrong_place
+from scrapy_rep.tools.processes import map_in_processes
 
 from .folder import SurveyFolder, named_origin
 from .site_list import newest
@@ -29,6 +31,12 @@ WITHOUT: Final = {
 }
 """What to say of a library that is missing."""
 
+WORTH_PROCESSES: Final = 200
+"""Files or captures from which on several processes measure them."""
+
+Measure = Callable[[tuple[Capture, str | None]], Row]
+"""Makes a row of a capture and the name of the file that has its body, if any; goes to another process."""
+
 _URL: Final = re.compile(r"[a-z0-9]{2,}:/")
 _MOST_NAMED: Final = 10  # damaged files
 _HTTP, _HTTPS = 80, 443
@@ -36,10 +44,19 @@ _HTTP, _HTTPS = 80, 443
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The robots.txt files in a folder and below; ``date`` is when they were captured, if that is known."""
+    """The robots.txt files in a folder and below, which *measure* measures; ``date`` is when they were captured.
+
+    Without a date it is the name of the folder, such as ``2026-11-24``, if that is one.
+    """
 
     folder: Path
+    measure: Measure
     date: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.folder.resolve().name
 
     def paths(self) -> Iterator[Path]:
         """The files that are not hidden. Raises ``OSError``, and ``ValueError`` for a file instead of a folder."""
@@ -72,7 +89,30 @@ class Files:
         except OSError as error:
             problem = error.strerror or str(error)
         url = f"{site}/robots.txt" if site.startswith(("http://", "https://")) else site
-        return Capture(url, body=body, fetched_at=self.date, problem=problem)
+        return Capture(url, body=body, fetched_at=self.date or self._date, problem=problem)
+
+    @property
+    def _date(self) -> datetime | None:
+        try:
+            return datetime.strptime(self.name, "%Y-%m-%d").replace(tzinfo=timezone.utc)
+        except ValueError:
+            return None
+
+    def rows(self, paths: Iterable[Path] | None = None, out: Path | None = None) -> Iterator[Row]:
+        """The rows of the files at *paths*, or of all; names in them are relative to *out*, or to the folder."""
+        found = (path for path in self.paths() if not self.problem(path)) if paths is None else paths
+        return map_in_processes(partial(self._row, out or self.folder), found, worth_it=WORTH_PROCESSES)
+
+    def _row(self, out: Path, path: Path) -> Row:
+        try:
+            name = os.path.relpath(path, out)
+        except ValueError:  # another drive
+            name = os.path.abspath(path)
+        return self.measure((self.capture(path), name))
+
+    def body(self, row: Row) -> bytes | None:
+        """The robots.txt of *row*, one of all of them."""
+        return SurveyFolder(self.folder).body(row)
 
 
 class Captures:
@@ -89,18 +129,15 @@ class Captures:
         self._chosen = bytearray()
         self._problems: list[str] = []
 
-    def choose(self, is_wanted: Callable[[str], bool], *, every: bool, seen: Callable[[int], object]) -> int:
-        """Choose the newest capture of each site that *is_wanted*, or *every* one; return how many that are.
+    def choose(self, is_wanted: Callable[[str], bool], *, seen: Callable[[int], object]) -> int:
+        """Choose the newest capture of each site that *is_wanted*; return how many that are.
 
         *seen* is told the number of captures now and then. Raises what reading raises; ``ValueError`` for damaged
         files only if nothing was chosen.
         """
         captures = _told(self._all(), seen)
-        if every:
-            self._chosen = bytearray(is_wanted(site_of(capture.url)) for capture in captures)
-        else:
-            sites = ((site_of(capture.url), capture.fetched_at, precedence(capture)) for capture in captures)
-            self._chosen = newest(sites, is_wanted)
+        sites = ((site_of(capture.url), capture.fetched_at, precedence(capture)) for capture in captures)
+        self._chosen = newest(sites, is_wanted)
         number = sum(self._chosen)
         if not number:
             self._raise_problems()
@@ -193,13 +230,20 @@ class ParquetRows:
         """Return None: a body is in no row."""
 
 
-def surveys_in(path: Path) -> list[SurveyFolder | ParquetRows]:
-    """The surveys at *path*: a folder with ``survey.jsonl``, Parquet, or a folder ``crawl=…`` for each."""
+def surveys_in(path: Path, measure: Measure) -> list[SurveyFolder | ParquetRows | Files]:
+    """The surveys at *path*.
+
+    A folder with ``survey.jsonl``, Parquet, a folder ``crawl=…`` for each, or robots.txt files, which *measure*
+    measures.
+    """
     folder = SurveyFolder(path)
     if folder.is_used or not path.exists():
         return [folder]
-    crawls = sorted(path.glob("crawl=*"))
-    return [ParquetRows(crawl) for crawl in crawls or [path]]
+    if crawls := sorted(path.glob("crawl=*")):
+        return [ParquetRows(crawl) for crawl in crawls]
+    files = Files(path, measure)
+    is_of_files = path.is_dir() and any(named_origin(file.name) for file in files.paths())
+    return [files if is_of_files and not any(path.rglob("*.parquet")) else ParquetRows(path)]
 
 
 def _there(path: Path | str) -> Path:

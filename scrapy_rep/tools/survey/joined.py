@@ -16,7 +16,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final, Protocol
 
-from scrapy_rep.census.restriction import OTHERS
 from scrapy_rep.census.row import Row
 from scrapy_rep.tools.page import median
 
@@ -24,19 +23,8 @@ from .site_list import temporary_database
 
 _CACHE: Final = 32_768  # KiB of the database in memory
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_KEPT: Final = (
-    "site", "access", "status", "problem", "fetched_at", "file", "is_html", "bytes", "sha256", "lines",
-    "user_agent_fields", "allow", "disallow", "crawl_delays", "sitemaps", "named", "restriction", "ai_signals",
-    "ai_answers", "findings", "sketch",
-)  # fmt: skip
-"""The columns that are compared, or shown."""
-
-_ROWS: Final = "rows (survey INT, place INT, site BLOB, packed BLOB)"
-_RANKS: Final = "ranks (survey INTEGER PRIMARY KEY, rank INT)"
-_BY_SITE: Final = """
-    SELECT site, rank, packed, min(place - rank * (1 << 40)) OVER (PARTITION BY site) AS first
-    FROM rows JOIN ranks USING (survey) ORDER BY first, rank, place
-"""
+_ROWS: Final = "rows (site BLOB, survey INT, packed BLOB)"
+_BY_SITE: Final = "SELECT site, survey, packed FROM rows ORDER BY site, rowid"
 
 
 class ComparedSurvey(Protocol):
@@ -76,58 +64,38 @@ class Joined:
         if len(sources) < 2:
             raise ValueError("one survey cannot be compared: name two or more")
         self._database = temporary_database(_ROWS, _CACHE)
-        self._database.execute(f"CREATE TABLE {_RANKS}")
         dates = [self._read(position, source) for position, source in enumerate(sources)]
-        order = [*range(len(sources))]
+        self._order = [*range(len(sources))]
         if all(dates):
-            order.sort(key=lambda position: dates[position] or _EPOCH)
-        self._database.executemany(
-            "INSERT INTO ranks VALUES (?, ?)", [(position, rank) for rank, position in enumerate(order)]
-        )
-        self.surveys = _labelled([(sources[position], dates[position]) for position in order])
+            self._order.sort(key=lambda position: dates[position] or _EPOCH)
+        self.surveys = _labelled([(sources[position], dates[position]) for position in self._order])
 
     def _read(self, position: int, source: ComparedSurvey) -> datetime | None:
         """Store the rows of *source*; return its date."""
         minutes: Counter[float] = Counter()
         values = _values(position, source.rows(), minutes)
-        self._database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", values)
+        self._database.executemany("INSERT INTO rows VALUES (?, ?, ?)", values)
         return _EPOCH + timedelta(minutes=median(minutes)) if minutes else None
 
-    def sites(self) -> Iterator[list[Row | None]]:
-        """Yield the rows of each site, one for each survey, None where the site was not surveyed.
+    def sites(self) -> Iterator[list[Row]]:
+        """Yield the rows of each site by name, one for each survey that has it, in the order of ``surveys``.
 
-        First come the sites of the last survey, in its order, then those of the one before, and so on. Of several
-        rows of a site the last counts. A row has the columns that are compared; of its restrictions those that
-        differ from that of `OTHERS`, and those of named crawlers.
+        Of several rows of a site the last counts.
         """
         with closing(self._database.execute(_BY_SITE)) as found:
             for _, rows in groupby(found, key=itemgetter(0)):
-                together: list[Row | None] = [None] * len(self.surveys)
-                for _, rank, packed, _ in rows:
-                    values = pickle.loads(zlib.decompress(packed))  # noqa: S301  # our own
-                    together[rank] = Row(**dict(zip(_KEPT, values, strict=True)))
-                yield together
+                packed = {survey: octets for _, survey, octets in rows}
+                each = (packed[survey] for survey in self._order if survey in packed)
+                yield [pickle.loads(zlib.decompress(octets)) for octets in each]  # noqa: S301  # our own
 
 
-def _values(
-    position: int, rows: Iterable[Row], minutes: Counter[float]
-) -> Iterator[tuple[int, int, bytes, bytes]]:
+def _values(position: int, rows: Iterable[Row], minutes: Counter[float]) -> Iterator[tuple[bytes, int, bytes]]:
     """Yield what is stored of each of *rows*, and count the *minutes* at which they were captured."""
-    for place, row in enumerate(rows):
+    for row in rows:
         if row.fetched_at:
             minutes[(row.fetched_at - _EPOCH) // timedelta(minutes=1)] += 1
-        yield position, place, row.site.encode("utf-8", "surrogatepass"), _packed(row)
-
-
-def _packed(row: Row) -> bytes:
-    values = {name: getattr(row, name) for name in _KEPT}
-    others = row.restriction.get(OTHERS)
-    values["restriction"] = {
-        name: closes
-        for name, closes in row.restriction.items()
-        if name == OTHERS or closes != others or name in row.named
-    }
-    return zlib.compress(pickle.dumps([*values.values()], pickle.HIGHEST_PROTOCOL), 1)
+        packed = zlib.compress(pickle.dumps(row, pickle.HIGHEST_PROTOCOL), 1)
+        yield row.site.encode("utf-8", "surrogatepass"), position, packed
 
 
 def _labelled(surveys: Sequence[tuple[ComparedSurvey, datetime | None]]) -> list[Survey]:

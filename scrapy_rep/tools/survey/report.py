@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import groupby, islice
 from typing import Any, Final
 
-from scrapy_rep.census.restriction import ALL, PART
+from scrapy_rep.census.restriction import ALL, NONE, PART
 from scrapy_rep.census.row import KINDS, Row
 from scrapy_rep.tools.answers import day_text
-from scrapy_rep.tools.crawlers import CRAWLERS
-from scrapy_rep.tools.page import MOST_ITEMS, Link, Part, page_template
+from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS, CRAWLERS
+from scrapy_rep.tools.page import MOST_ITEMS, Part, Share, histogram, mean, median, page_template
 
-from .contents import SharedFile, SimilarFiles
-from .figures import ai_crawlers, distributions, restrictions, signals
-from .sites import SEVERITIES, Body, explorer_of, finding_kind, link, tag
-from .tables import Cell, Share, Strata, Tables, Whole
-from .totals import ANY_AI, BLANK, COMMENT, UNREADABLE, AgentTotals, Totals
+from .sites import SEVERITIES, Body, explorer_of, finding_kind, tag
+from .totals import AI_CATEGORIES, BLOCKS, DELAY, FIGURES, FIGURES_OF_AI, NO, OTHER, RANK, UNKNOWN, Totals
 
 _KIND_COLOURS: Final = dict(
     zip(KINDS, ("green", "teal", "violet", "amber", "amber", "grey", "red", "blue"), strict=True)
 )
-_RECORD_COLOURS: Final = {"disallow": "blue", "allow": "green", "user-agent": "violet", "sitemap": "teal"}
-_AGENTS_IN_CHART, _AGENTS_IN_TABLE, _FINDINGS_OF_A_SEVERITY, _REASONS_IN_CHART = 20, 200, 7, 20
-_SHARED_FILES, _SIMILAR_FILES, _SITES_OF_A_FILE = 30, 30, 12
+_LIMITS: Final = {
+    "bytes": (128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536),
+    "rules": (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000),
+    DELAY: (0.5, 1, 2, 5, 10, 20, 30, 60),
+}
+"""The upper limits of the bars of a figure."""
+
+_NAMES_LISTED, _FILES_LISTED, _SITES_OF_A_FILE, _STRATA_LISTED = 200, 30, 12, 12
 
 
 def report(
@@ -34,180 +36,164 @@ def report(
     expected: int,
     records: Iterable[Row] = (),
     body: Body = lambda _: None,
-    by: str = "",
 ) -> str:
     """Return the page about *totals*, which says so when they cover fewer than the *expected* sites.
 
-    It lists the sites of *records*, with the robots.txt that *body* returns for each. With *by*, a column of the
-    list of sites or ``tld``, each table has a column for each of its values; *records* are then all that *totals*
-    count. Raises ``ValueError`` for a column that no site has.
+    It lists the sites of *records*, with the robots.txt that *body* returns for each. Raises ``ValueError`` when
+    *totals* are by a column that no site has.
     """
-    if by and totals.sites and by not in totals.columns:
-        raise ValueError(f"no site has a column {by}, only {', '.join(sorted(totals.columns))}")
-    similar = totals.contents.similar_files() if totals.linted else []
-    shared = totals.contents.shared_files(_SHARED_FILES)
-    top = totals.top_agents(_AGENTS_IN_TABLE)
-    tags = [tag("similar", str(rank), group.sites[0]) for rank, group in enumerate(similar[:_SIMILAR_FILES])]
-    by_sha = {file.sha256: each for each, group in zip(tags, similar, strict=False) for file in group.files}
-    names, files = {agent.name.lower() for agent in top}, {file.sha256 for file in shared} | by_sha.keys()
-    tables = Tables(Strata(by, totals.columns[by]) if by else None, names, files)
-    left = _added(records, tables)
-    explorer = explorer_of(left, body, by_sha).packed()
-    for _ in left if by else ():  # those that the page does not list
-        pass
+    if totals.by and totals.sites and not totals.strata.keys() - {UNKNOWN}:
+        raise ValueError(f"no site has a column {totals.by}")
     return page_template(__package__).render(
-        explorer,
+        explorer_of(records, body).packed(),
         date=day_text(when),
         captured=[day_text(each) for each in totals.captured or ()],
         expected=expected,
         not_listed=max(totals.sites - MOST_ITEMS, 0),
-        tables=tables,
-        strata=_strata(totals, tables),
         totals=totals,
-        **distributions(totals, tables),
-        kinds=[Part(kind, totals.traits["serves", kind], colour) for kind, colour in _KIND_COLOURS.items()],
-        responses=_rows(totals, "serves", tables, lambda of: of.sites),
-        unreachable=_unreachable(totals, tables),
-        findings=_findings(totals, tables),
-        restrictions=restrictions(totals, tables),
-        ai_crawlers=ai_crawlers(totals, tables),
-        agents=_agents(totals, top, tables),
-        signals=signals(totals, tables),
-        line_kinds=_line_kinds(totals, tables),
-        features={
-            "bars": _bars(totals, "contains", "violet"),
-            "rows": _rows(totals, "contains", tables, lambda of: of.files),
-        },
-        shared=_shared_files(totals, shared, tables),
-        similar=_similar_files(similar, [each.href for each in tags], tables),
+        has_statuses=any(kind == "status" for kind, _ in totals.traits) or not totals.files,
+        kinds=[_trait("serves", kind, totals.traits["serves", kind], _KIND_COLOURS[kind]) for kind in KINDS],
+        blocks=[(name, _blocks(totals, category)) for category, name in AI_CATEGORIES.items()],
+        owners=_owners(totals),
+        strata=_strata(totals),
+        ai_crawlers=_ai_crawlers(totals),
+        findings=_findings(totals),
+        agents=_agents(totals),
+        signals=_ranked(totals, "signal", "blue"),
+        answers=_answers(totals),
+        reasons=_ranked(totals, "reason", "red"),
+        statuses=sorted(_ranked(totals, "status", "blue"), key=lambda part: part.name),
+        features=_ranked(totals, "contains", "violet"),
+        histograms={name: _histogram(totals.figures[name], limits) for name, limits in _LIMITS.items()},
+        medians={name: median(values) for name, values in totals.figures.items()},
+        means=[
+            (what, mean(values), round(median(values)), max(values))
+            for name, what in FIGURES.items()
+            if (values := totals.figures[name])
+        ],
+        shared=_shared_files(totals),
     )
 
 
-def _added(records: Iterable[Row], tables: Tables) -> Iterator[Row]:
-    for record in records:
-        tables.add(record)
-        yield record
+def _trait(kind: str, name: str, count: int, colour: str) -> Part:
+    """A bar whose name leads to its sites."""
+    to = tag(kind, name)
+    return Part(to.label, count, colour, to.href)
 
 
-def _bars(totals: Totals, kind: str, colour: str) -> list[Part]:
-    return [Part(name, count, colour, link=tag(kind, name).href) for name, count in totals.ranked(kind)]
+def _ranked(totals: Totals, kind: str, colour: str) -> list[Part]:
+    return [_trait(kind, name, count, colour) for name, count in totals.ranked(kind)]
 
 
-def _rows(totals: Totals, kind: str, tables: Tables, whole: Whole) -> list[tuple[Cell, ...]]:
-    cells = {name: (link(kind, name), count) for name, count in totals.ranked(kind)}
-    return tables.rows(cells, lambda of: dict(of.ranked(kind)), whole)
+def _histogram(values: Counter[float], limits: Sequence[float]) -> list[Part]:
+    return [Part(label, count, "blue") for label, count in histogram(values, limits)]
 
 
-def _strata(totals: Totals, tables: Tables) -> list[tuple[Cell, ...]]:
-    """What is counted in each stratum, and in all together."""
-    return [_stratum("all", totals), *(_stratum(*each) for each in tables.totals.items())] if tables.by else []
+# Crawlers of AI
 
 
-def _stratum(value: str, of: Totals) -> tuple[Cell, ...]:
-    closed = of.categories[ANY_AI]
-    some = closed[ALL] + closed[PART]
-    return (
-        value, of.sites, Share(of.files, of.sites), of.known, Share(some, of.known), Share(closed[ALL], of.known)
-    )  # fmt: skip
+def _blocks(totals: Totals, category: str) -> list[Part]:
+    return [
+        Part(blocked, totals.blocks[category][blocked], colour, tag("blocks", f"{category}: {blocked}").href)
+        for blocked, colour in BLOCKS.items()
+    ]
 
 
-def _unreachable(totals: Totals, tables: Tables) -> dict[str, Any]:
-    statuses = _rows(totals, "status", tables, lambda of: of.sites)
+def _owners(totals: Totals) -> dict[str, Any]:
+    """The figures about AI crawlers by site, by registrable domain and by different file; the largest domains."""
+    domains, files = totals.owners.domains(), totals.owners.files()
     return {
-        "bars": _bars(totals, "reason", "red")[:_REASONS_IN_CHART],
-        "rows": _rows(totals, "reason", tables, lambda of: of.sites),
-        "statuses": sorted(statuses, key=lambda row: row[0].value if isinstance(row[0], Link) else ""),
+        "domains": len(totals.owners),
+        "figures": {
+            figure: (
+                figure,
+                Share(totals.of_ai(figure), totals.known),
+                Share(domains[figure], domains["known"]),
+                Share(files[figure], files["known"]),
+            )
+            for figure in FIGURES_OF_AI
+        },
+        "largest": [Part(name, count, "teal") for name, count in totals.owners.largest()],
     }
 
 
-def _findings(totals: Totals, tables: Tables) -> dict[str, Any]:
+def _ai_crawlers(totals: Totals) -> dict[str, Any]:
+    """What is closed by name to each AI crawler that is common, or that a file names."""
+    named = [name for name in AI_CRAWLERS if name in totals.named]
+    closed = {name: Counter(totals.named.get(name)) for name in {*named, *COMMON_AI_CRAWLERS}}
+    listed = sorted(closed, key=lambda name: (-closed[name][ALL], name.lower()))
+    return {
+        "named": len(named),
+        "known": len(AI_CRAWLERS),
+        "bars": [_trait("shuts-out", name, closed[name][ALL], "red") for name in listed],
+        "rows": [
+            (name, str(AI_CRAWLERS[name]), *(closed[name][closes] for closes in (ALL, PART, NONE)))
+            for name in listed
+        ],
+    }
+
+
+def _answers(totals: Totals) -> list[Part]:
+    colours = {True: "red", False: "green"}
+    return [
+        _trait("answer", name, count, colours[name.endswith(NO)])
+        for name, count in sorted(totals.ranked("answer"), key=lambda each: each[0])
+    ]
+
+
+# Sites and files
+
+
+def _strata(totals: Totals) -> dict[str, Any]:
+    """The most frequent strata, ranks in their order, and what is counted in each; the rest is one more."""
+    ranked = sorted(totals.strata, key=lambda value: (value in (UNKNOWN, OTHER), -totals.strata[value]["sites"]))
+    listed = {value: totals.strata[value] for value in ranked[:_STRATA_LISTED]}
+    if left := ranked[_STRATA_LISTED:]:
+        listed[OTHER] = sum((totals.strata[value] for value in left), listed.get(OTHER, Counter()))
+    if totals.by == RANK:
+        listed = dict(sorted(listed.items(), key=lambda each: (each[0] == UNKNOWN, len(each[0]))))
+    return {
+        "by": "top-level domain" if totals.by == "tld" else totals.by,
+        "left": len(left),
+        "rows": [
+            (
+                value,
+                counted["sites"],
+                Share(counted["files"], counted["sites"]),
+                *(Share(counted[figure], counted["known"]) for figure in FIGURES_OF_AI),
+            )
+            for value, counted in listed.items()
+        ],
+    }
+
+
+def _findings(totals: Totals) -> dict[str, Any]:
     """The kinds of findings, errors before notes, and the frequent before the rare."""
-    files = dict(totals.ranked("finding"))
-    ranked = [(finding_kind(code), files[code], code) for code in files]
-    ranked.sort(key=lambda each: (each[0].rank, -each[1], each[2]))
-    by_severity = groupby(ranked, key=lambda each: each[0].severity)
-    drawn = [each for _, some in by_severity for each in islice(some, _FINDINGS_OF_A_SEVERITY)]
-    cells = {
-        code: (kind.name, Link(kind.title, kind.tag.href), count, totals.findings[code], kind.text, code)
-        for kind, count, code in ranked
-    }
+    ranked = [(finding_kind(code), count, code) for code, count in totals.ranked("finding")]
+    ranked.sort(key=lambda each: (each[0].severity.rank, -each[1], each[2]))
     return {
         "severities": dict(SEVERITIES.values()),
-        "bars": [Part(kind.title, count, kind.colour, link=kind.tag.href) for kind, count, _ in drawn],
-        "left": len(ranked) - len(drawn),
-        "rows": tables.rows(cells, lambda of: dict(of.ranked("finding")), lambda of: of.linted),
+        "bars": [Part(kind.title, count, kind.colour, kind.tag.href) for kind, count, _ in ranked],
     }
 
 
-def _agents(totals: Totals, top: Sequence[AgentTotals], tables: Tables) -> dict[str, Any]:
+def _agents(totals: Totals) -> dict[str, Any]:
     known = {crawler.token.lower(): tag("names", crawler.token).href for crawler in CRAWLERS}
-    bars = [Part(each.name, each.sites, "blue", link=known.get(each.name.lower(), "")) for each in top]
-    cells = {
-        each.name.lower(): (
-            each.name,
-            each.sites,
-            each.allow,
-            each.disallow,
-            (each.allow + each.disallow) / each.sites,
-        )
-        for each in top
-    }
+    names = [(name, count) for name, count in totals.agents.most_common() if name not in ("*", "")]
     return {
-        "number": len(totals.agents.keys() - {"*", ""}),
-        "bars": [bar for bar in bars if bar.name != "*"][:_AGENTS_IN_CHART],
-        "rows": tables.rows(
-            cells, lambda of: {name: each.sites for name, each in of.agents.items()}, lambda of: of.files
-        ),
+        "number": len(names),
+        "left": len(names[_NAMES_LISTED:]),
+        "bars": [Part(name, n, "blue", known.get(name.lower(), "")) for name, n in names[:_NAMES_LISTED]],
     }
 
 
-def _line_kinds(totals: Totals, tables: Tables) -> dict[str, Any]:
-    counts = totals.line_kinds
-    unread, blank = counts[UNREADABLE], counts[COMMENT] + counts[BLANK]
-    others = counts.total() - unread - blank - sum(counts[kind] for kind in _RECORD_COLOURS)
-    return {
-        "total": counts.total(),
-        "ignored": unread,
-        "parts": [
-            *(Part(kind, counts[kind], colour) for kind, colour in _RECORD_COLOURS.items()),
-            Part("other records", others, "amber"),
-            Part(UNREADABLE, unread, "red"),
-            Part("comment or blank", blank, "grey"),
-        ],
-        "rows": tables.rows(
-            {kind: (kind, count) for kind, count in counts.most_common()},
-            lambda of: of.line_kinds,
-            lambda of: of.line_kinds.total(),
-        ),
-    }
-
-
-def _shared_files(totals: Totals, shared: Sequence[SharedFile], tables: Tables) -> dict[str, Any]:
-    files, sites = totals.contents.shared()
-    cells = {file.sha256: (file.count, file.octets, _some(file.sites)) for file in shared}
+def _shared_files(totals: Totals) -> dict[str, Any]:
+    files, sites = totals.owners.shared()
     return {
         "files": files,
         "sites": sites,
-        "rows": tables.rows(cells, lambda of: of.sites_by_file, lambda of: of.files),
+        "rows": [
+            (count, octets, ", ".join(names[:_SITES_OF_A_FILE]))
+            for count, octets, names in totals.owners.shared_files(_FILES_LISTED)
+        ],
     }
-
-
-def _similar_files(similar: Sequence[SimilarFiles], hrefs: Sequence[str], tables: Tables) -> dict[str, Any]:
-    listed = dict(zip(hrefs, similar, strict=False))
-    cells = {
-        href: (Link(each.count, href), len(each.files), f"{100 * each.similarity:.0f}%", _some(each.sites))
-        for href, each in listed.items()
-    }
-
-    def sites(of: Totals) -> dict[str, int]:
-        return {href: sum(of.sites_by_file[file.sha256] for file in each.files) for href, each in listed.items()}
-
-    return {
-        "groups": len(similar),
-        "sites": sum(each.count for each in similar),
-        "rows": tables.rows(cells, sites, lambda of: of.files),
-    }
-
-
-def _some(sites: Sequence[str]) -> str:
-    return ", ".join(sites[:_SITES_OF_A_FILE])

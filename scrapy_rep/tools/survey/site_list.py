@@ -99,25 +99,15 @@ class SiteList:
         return (site for (site,) in self._database.execute("SELECT site FROM sites ORDER BY place"))
 
 
-class SiteCounts:
-    """How often each site came."""
+class Sites:
+    """The sites that have come."""
 
     def __init__(self) -> None:
-        self._database = temporary_database("sites (site TEXT PRIMARY KEY, times INTEGER) WITHOUT ROWID")
-
-    def add(self, site: str) -> None:
-        """Count *site*."""
-        asked = "INSERT INTO sites VALUES (?, 1) ON CONFLICT (site) DO UPDATE SET times = times + 1"
-        self._database.execute(asked, (site,))
+        self._database = temporary_database("sites (site TEXT PRIMARY KEY) WITHOUT ROWID")
 
     def is_new(self, site: str) -> bool:
-        """Count *site* if it has not come before; return whether it has not."""
-        return self._database.execute("INSERT OR IGNORE INTO sites VALUES (?, 1)", (site,)).rowcount > 0
-
-    def take(self, site: str) -> bool:
-        """Take 1 from the number of *site*; return False when there is none left."""
-        asked = "UPDATE sites SET times = times - 1 WHERE site = ? AND times > 0"
-        return self._database.execute(asked, (site,)).rowcount > 0
+        """Note *site*; return whether it has not come before."""
+        return self._database.execute("INSERT OR IGNORE INTO sites VALUES (?)", (site,)).rowcount > 0
 
 
 def newest(captures: Iterable[tuple[str, datetime | None, str]], is_wanted: Callable[[str], bool]) -> bytearray:

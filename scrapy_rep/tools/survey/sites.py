@@ -6,7 +6,7 @@ What is said about a finding holds for every file: a survey that is resumed may 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -16,10 +16,8 @@ from scrapy_rep.census.restriction import ALL, NONE, OTHERS, PART
 from scrapy_rep.census.row import Row
 from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.protocol.records import bom_length
-from scrapy_rep.tools.crawlers import SEARCH_CRAWLERS
 from scrapy_rep.tools.lint import CODES, Severity
-from scrapy_rep.tools.page import Cell, Column, Explorer, ItemDetails, Link, Mark, SourceLine, Tag
-from scrapy_rep.tools.profiles import token_for
+from scrapy_rep.tools.page import Cell, Column, Explorer, ItemDetails, Mark, SourceLine, Tag
 
 from .totals import severity_of, traits
 
@@ -36,7 +34,7 @@ _GROUPS: Final[dict[str, str]] = {
     "serves": "The site serves", "reason": "Could not be read", "status": "HTTP status",
     **{severity: f"{name.capitalize()}s" for severity, (name, _) in SEVERITIES.items()},
     "shuts-out": "Shuts out by name", "names": "Names", "contains": "Contains", "signal": "AI-use signals",
-    "closes": "Closes, by name or through *", "similar": "Nearly identical to",
+    "blocks": "Blocks", "answer": "Answers about AI",
 }  # fmt: skip
 """The groups of tags in their order, by the kind of trait; those of findings by severity."""
 
@@ -60,17 +58,14 @@ Body = Callable[[Row], bytes | None]
 """Returns the robots.txt of a record, None when it is not there or has changed."""
 
 
-def explorer_of(records: Iterable[Row], body: Body, similar: Mapping[str, Tag]) -> Explorer:
-    """Return the first of *records*, as many as a page lists, with the files that *body* returns.
-
-    *similar* has a tag for the SHA-256 of each file that is nearly identical to others.
-    """
+def explorer_of(records: Iterable[Row], body: Body) -> Explorer:
+    """Return the first of *records*, as many as a page lists, with the files that *body* returns."""
     explorer = Explorer("sites", _COLUMNS, _GROUPS.values())
     for record in records:
         if explorer.is_full:
             break
         item = _item(record, body, has_room=explorer.has_room)
-        explorer.add(_row(record), _tags_of(record, similar), item)
+        explorer.add(_row(record), (tag(*trait) for trait in traits(record)), item)
     return explorer
 
 
@@ -95,14 +90,12 @@ def _found(record: Row, severity: Severity) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:
-    """The findings of a code: how serious they are, their name, what they mean and what to do.
+    """The findings of a code: how serious they are, what they mean and what to do.
 
     What only a line can tell is an ellipsis in the ``text``, or left out.
     """
 
     severity: Severity
-    rank: int
-    name: str
     colour: str
     title: str
     text: str
@@ -118,32 +111,18 @@ def finding_kind(code: str) -> FindingKind:
         message = _FACT.sub("…", _LAST_FACT.sub(".", CODES[code].message))
         text = message if "{" in advice else f"{message} {advice}"
     tag = Tag(f"finding:{code}", _GROUPS[severity], shown(title), shown(text))
-    return FindingKind(severity, severity.rank, *SEVERITIES[severity], title, text, tag)
+    return FindingKind(severity, SEVERITIES[severity][1], title, text, tag)
 
 
 # Tags
 
 
 @lru_cache(maxsize=1_024)
-def tag(kind: str, name: str, label: str = "") -> Tag:
-    """The tag of sites with the trait *name*, or in a group of files that are nearly identical."""
+def tag(kind: str, name: str) -> Tag:
+    """The tag of sites with the trait *name*."""
     if kind == "finding":
         return finding_kind(name).tag
-    return Tag(
-        f"{kind}:{name}", _GROUPS[kind], shown(label or (f"HTTP status {name}" if kind == "status" else name))
-    )
-
-
-def link(kind: str, name: str) -> Link:
-    """The cell of a table that leads to the sites with the trait *name*."""
-    to = tag(kind, name)
-    return Link(to.label, to.href)
-
-
-def _tags_of(record: Row, similar: Mapping[str, Tag]) -> Iterator[Tag]:
-    yield from (tag(*trait) for trait in traits(record))
-    if (record.sha256 or "") in similar:
-        yield similar[record.sha256 or ""]
+    return Tag(f"{kind}:{name}", _GROUPS[kind], shown(f"HTTP status {name}" if kind == "status" else name))
 
 
 # The page of a site
@@ -194,10 +173,10 @@ def when_fetched(time: datetime) -> str:
 
 def _marks(record: Row) -> Iterator[tuple[str, list[Mark]]]:
     if record.findings is not None:
-        found = sorted(record.findings, key=lambda code: (finding_kind(code).rank, code))
+        found = sorted(record.findings, key=lambda code: (finding_kind(code).severity.rank, code))
         yield "Findings", [_finding_mark(record, code) for code in found] or [("green", "None.", [])]
     named = [_crawler_mark(record, name) for name in record.named]
-    yield "Well-known crawlers", [*named, *_followers(record), _crawler_mark(record, OTHERS)]
+    yield "Well-known crawlers", [*named, _crawler_mark(record, OTHERS)]
     signals: list[Mark] = [
         ("blue", f"{signal}: " + (_answers(record, signal) or "no answer"), []) for signal in record.ai_signals
     ]
@@ -209,15 +188,6 @@ def _crawler_mark(record: Row, name: str) -> Mark:
     colour, text = _RESTRICTIONS[record.restriction[name]]
     line = record.restriction_lines[name]
     return colour, f"{'All others' if name == OTHERS else name}: {text}", [line] if line else []
-
-
-def _followers(record: Row) -> Iterator[Mark]:
-    """What is closed to search engines that follow the group of another crawler."""
-    for name in SEARCH_CRAWLERS:
-        token = token_for(name, record.named.__contains__)
-        if token in record.named and token != name:
-            colour, text = _RESTRICTIONS[record.restriction[token]]
-            yield colour, f"{name} follows the group of {token}: {text}", [record.named[token]]
 
 
 def _answers(record: Row, signal: str) -> str:
@@ -239,7 +209,7 @@ def _source(octets: bytes, record: Row) -> tuple[int, list[SourceLine]]:
     lines = octets[bom_length(octets) :].splitlines()
     notes: dict[int, list[tuple[str, str]]] = {}
     finding_lines = record.finding_lines or {}
-    for code in sorted(finding_lines, key=lambda code: finding_kind(code).rank):
+    for code in sorted(finding_lines, key=lambda code: finding_kind(code).severity.rank):
         note = finding_kind(code).colour, finding_kind(code).tag.label
         for number in finding_lines[code]:
             notes.setdefault(number, []).append(note)

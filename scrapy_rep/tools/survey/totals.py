@@ -6,26 +6,36 @@ Memory grows with the number of different names and figures, not with that of th
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from scrapy_rep.census.restriction import ALL, NONE, OTHERS, RESTRICTIONS
+from scrapy_rep.census.restriction import ALL, NONE, OTHERS, PART, RESTRICTIONS
 from scrapy_rep.census.row import UNREACHABLE, Row
 from scrapy_rep.tools.crawlers import AI_CRAWLERS
 from scrapy_rep.tools.lint import CODES, Severity
 
-from .contents import Contents
+from .owners import Owners
 
 ANY_AI: Final = "any AI crawler"
 """The category of all AI crawlers together."""
 
-AI_CATEGORIES: Final = (ANY_AI, *dict.fromkeys(map(str, AI_CRAWLERS.values())))
-"""The categories of AI crawlers."""
+AI_CATEGORIES: Final = {ANY_AI: ANY_AI} | {str(each): f"AI crawlers: {each}" for each in AI_CRAWLERS.values()}
+"""The categories of AI crawlers, and their names in charts."""
 
-BY_NAME, BY_STAR = "by name", "through *"
-"""How a crawler is addressed."""
+NAMED_ALL, NAMED_PART = "everything, by name", "a part, by name"
+STAR_ALL, STAR_PART = "everything, to all crawlers (*)", "a part, to all crawlers (*)"
+NOTHING: Final = "nothing"
+BLOCKS: Final = {NAMED_ALL: "red", NAMED_PART: "amber", STAR_ALL: "violet", STAR_PART: "faint", NOTHING: "pale"}
+"""What a site blocks for AI crawlers, and how, with colours: each site has one of these for each category."""
+
+FIGURES_OF_AI: Final = {
+    "by name": (NAMED_ALL, NAMED_PART),
+    "completely": (NAMED_ALL, STAR_ALL),
+    "only through *": (STAR_ALL, STAR_PART),
+}
+"""The three figures about AI crawlers, each a sum of `BLOCKS`. A rule for ``*`` is about everyone, such as one on
+``/wp-admin/``: no figure adds it to what is said to AI crawlers by name, but the one of sites that are closed."""
 
 FIGURES: Final = {
     "bytes": "bytes",
@@ -45,36 +55,29 @@ class Sums:
     """Sums up rows one by one.
 
     ``known`` are the sites whose restrictions are known: with a robots.txt, or without any. ``figures`` are files
-    by each of `FIGURES` and by `DELAY`, ``categories`` the sites by the most that is closed to one of each
-    category of AI crawlers.
+    by each of `FIGURES` and by `DELAY`, ``blocks`` the known sites by `BLOCKS` for each category of AI crawlers,
+    ``named`` those that name a crawler, by what they close to it.
     """
 
     def __init__(self) -> None:
         self.sites = self.unreachable = self.known = 0
-        self.files = self.linted = self.with_errors = self.with_signals = self.shutting_out_ai = 0
+        self.files = self.linted = self.with_errors = self.with_signals = 0
         self.figures: dict[str, Counter[float]] = {name: Counter() for name in (*FIGURES, DELAY)}
-        self.categories: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self.restriction: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  # of each agent
-        self._unnamed: defaultdict[str, Counter[str]] = defaultdict(Counter)  # sites naming it by what * closes
+        self.blocks: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.named: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def add(self, row: Row) -> None:
         """Count *row*."""
         self.sites += 1
         self.unreachable += row.kind == UNREACHABLE
         if row.restriction:
-            self._add_restrictions(row, by_category(row))
+            self.known += 1
+            for category, blocked in blocks(row).items():
+                self.blocks[category][blocked] += 1
+            for agent in row.named:
+                self.named[agent][row.restriction[agent]] += 1
         if row.has_file:
             self._add_file(row)
-
-    def _add_restrictions(self, row: Row, closed: dict[str, str]) -> None:
-        self.known += 1
-        of_others, named = row.restriction.get(OTHERS, NONE), row.named
-        for agent, closes in row.restriction.items():
-            self.restriction[agent][closes, BY_NAME if agent in named else BY_STAR] += 1
-        for agent in named:
-            self._unnamed[agent][of_others] += 1
-        for category, closes in closed.items():
-            self.categories[category][closes] += 1
 
     def _add_file(self, row: Row) -> None:
         self.files += 1
@@ -83,53 +86,45 @@ class Sums:
         if row.crawl_delays:
             self.figures[DELAY][row.longest_delay] += 1
         self.with_signals += bool(row.ai_signals)
-        self.shutting_out_ai += shuts_out_ai(row)
         if row.findings is not None:
             self.linted += 1
             self.with_errors += any(severity_of(code) is Severity.ERROR for code in row.findings)
 
-    def update(self, other: Sums) -> None:
-        """Count what *other* has counted, too."""
-        for name, value in vars(other).items():
-            if isinstance(value, int):
-                setattr(self, name, getattr(self, name) + value)
-            else:
-                for key, counts in value.items():
-                    getattr(self, name)[key].update(counts)
-
-    def closed_to(self, agent: str) -> Counter[tuple[str, str]]:
-        """The sites by what is closed to *agent*, and how; where no group names it, that of ``*`` counts."""
-        ways = self.restriction.get(agent, Counter())
-        found = Counter({way: count for way, count in ways.items() if way[1] == BY_NAME})
-        unnamed = self._unnamed.get(agent, Counter())
-        for (closes, by), count in self.restriction[OTHERS].items():
-            found[closes, by] = count - unnamed[closes]
-        return found
-
-    def shut_to(self, agent: str) -> int:
-        """The number of sites that close everything to *agent*, either way."""
-        found = self.closed_to(agent)
-        return found[ALL, BY_NAME] + found[ALL, BY_STAR]
+    def of_ai(self, figure: str) -> int:
+        """The sites that one of `FIGURES_OF_AI` counts."""
+        return sum(self.blocks[ANY_AI][blocked] for blocked in FIGURES_OF_AI[figure])
 
 
-def by_category(row: Row) -> dict[str, str]:
-    """The most that the site of *row* closes to a crawler of each category of AI crawlers, and to any of them.
+def blocks(row: Row) -> dict[str, str]:
+    """What the site of *row* blocks for each category of AI crawlers, and for any of them: one of `BLOCKS`.
 
-    No file names them all: what is closed to all others counts in each category.
+    The most that is closed to one of its crawlers counts. It is by name where a crawler that the file names has as
+    much closed as all others: no file names them all.
     """
     if OTHERS not in row.restriction:
         return {}
-    found = dict.fromkeys(AI_CATEGORIES, row.restriction[OTHERS])
+    others = row.restriction[OTHERS]
+    most = dict.fromkeys(AI_CATEGORIES, (others, False))
     for agent in row.named:
         if agent in AI_CRAWLERS:
-            for name in (str(AI_CRAWLERS[agent]), ANY_AI):
-                found[name] = max(found[name], row.restriction[agent], key=RESTRICTIONS.index)
-    return found
+            closed = row.restriction[agent]
+            for category in (str(AI_CRAWLERS[agent]), ANY_AI):
+                if RESTRICTIONS.index(closed) >= RESTRICTIONS.index(most[category][0]):
+                    most[category] = closed, True
+    return {category: _BLOCKS[found] for category, found in most.items()}
 
 
-def shuts_out_ai(row: Row) -> bool:
-    """Whether the file of *row* closes everything to an AI crawler by name."""
-    return any(row.restriction[name] == ALL for name in row.named if name in AI_CRAWLERS)
+def figures_of_ai(row: Row) -> list[str]:
+    """Those of `FIGURES_OF_AI` in which the site of *row* counts, and "known" if its restrictions are."""
+    blocked = blocks(row).get(ANY_AI)
+    counted = [figure for figure, summed in FIGURES_OF_AI.items() if blocked in summed]
+    return [*counted, "known"] if blocked else counted
+
+
+_BLOCKS: Final = {
+    (ALL, True): NAMED_ALL, (PART, True): NAMED_PART, (ALL, False): STAR_ALL, (PART, False): STAR_PART,
+    (NONE, True): NOTHING, (NONE, False): NOTHING,
+}  # fmt: skip
 
 
 def severity_of(code: str) -> Severity:
@@ -137,62 +132,41 @@ def severity_of(code: str) -> Severity:
     return CODES[code].severity if code in CODES else Severity.NOTE
 
 
-COMMENT, BLANK, UNREADABLE = "comment", "blank", "unreadable"
-"""The lines that are no known record."""
-
-ALL_SIGNALS: Final = "all signals"
 NO, YES = "no", "yes"
-"""The answers of signals; where signals disagree, the answer is no."""
-
-RULES_PER_AGENT: Final = "rules_per_agent"
-"""The figure of a name in a file: its number of rules."""
+"""The answers of signals."""
 
 TLD: Final = "tld"
 """The column of the top-level domain, which needs no list."""
 
-UNKNOWN: Final = "unknown"
-"""The value of a column that is not there."""
+UNKNOWN, OTHER = "unknown", "other"
+"""The stratum of a site that has none, and of those with a rare one."""
 
+RANK: Final = "rank"
+"""The column of numbers of which no two sites have the same."""
+
+_FIRST_RANKS: Final = 1_000
+_LONGEST_RANK: Final = 16  # digits
 _NAMES_COUNTED: Final = 50_000  # in user-agent lines: more come from hostile files alone
-_VALUES_COUNTED: Final = 1_000  # of a column of the list of sites
-
-
-@dataclass(slots=True)
-class AgentTotals:
-    """One name in user-agent lines: the sites that use it, its rules, and its spellings."""
-
-    sites: int = 0
-    allow: int = 0
-    disallow: int = 0
-    spellings: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def name(self) -> str:
-        """The most frequent spelling."""
-        return self.spellings.most_common(1)[0][0]
+_STRATA_COUNTED: Final = 1_000
 
 
 class Totals(Sums):
-    """The sums of a report; in a stratum, only *names* in user-agent lines and *files*, by SHA-256, count.
+    """The sums of a report.
 
-    ``columns`` are the sites by the value of each column of their list, ``sitemap_or_delay`` those that close
-    nothing to a category, and have a Sitemap or a delay for it. ``captured`` has the first time and the last.
+    ``strata`` are the sites by what they have in the column *by* of their list, or by top-level domain. ``agents``
+    are the files that use a name in user-agent lines, by the name in its first spelling. ``captured`` has the
+    first time and the last.
     """
 
-    def __init__(self, names: Container[str] | None = None, files: Container[str] = ()) -> None:
+    def __init__(self, by: str = "") -> None:
         super().__init__()
-        self._names, self._files = names, files
+        self.by = by
+        self.strata: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.captured: tuple[datetime, datetime] | None = None
-        self.columns: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.traits: Counter[tuple[str, str]] = Counter()
-        self.figures[RULES_PER_AGENT] = Counter()  # names in files
-        self.line_kinds: Counter[str] = Counter()
-        self.agents: defaultdict[str, AgentTotals] = defaultdict(AgentTotals)
-        self.sitemap_or_delay: Counter[str] = Counter()
-        self.findings: Counter[str] = Counter()
-        self.ai_answers: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)  # of each signal
-        self.contents = Contents()
-        self.sites_by_file: Counter[str] = Counter()
+        self.agents: Counter[str] = Counter()
+        self.owners = Owners()
+        self._spellings: dict[str, str] = {}
 
     def add(self, row: Row) -> None:
         """Count *row*."""
@@ -201,80 +175,40 @@ class Totals(Sums):
         if row.fetched_at:
             first, last = self.captured or (row.fetched_at, row.fetched_at)
             self.captured = min(first, row.fetched_at), max(last, row.fetched_at)
-        for column, value in columns_of(row).items() if self._names is None else ():
-            sites = self.columns[column]
-            if value in sites or len(sites) < _VALUES_COUNTED:
-                sites[value] += 1
-
-    def _add_restrictions(self, row: Row, closed: dict[str, str]) -> None:
-        super()._add_restrictions(row, closed)
-        if row.sitemaps or row.crawl_delays:
-            closed[OTHERS] = row.restriction.get(OTHERS, NONE)
-            found = closed if row.sitemaps else _with_delay(row)
-            self.sitemap_or_delay.update(category for category in found if closed[category] == NONE)
+        counted = figures_of_ai(row)
+        self.owners.add(row, counted)
+        if self.by:
+            stratum = stratum_of(row, self.by)
+            has_room = stratum in self.strata or len(self.strata) < _STRATA_COUNTED
+            found = self.strata[stratum if has_room else OTHER]
+            found.update(["sites", *(["files"] if row.has_file else []), *counted])
 
     def _add_file(self, row: Row) -> None:
         super()._add_file(row)
-        self.findings.update(row.findings or {})
-        self.line_kinds.update({kind: count for kind, count in row.records.items() if kind != "unknown"})
-        self.line_kinds.update({COMMENT: row.comment_lines, BLANK: row.blank_lines, UNREADABLE: row.unread_lines})
-        self._add_agents(row)
-        self._add_signals(row)
-        if self._names is None:
-            self.contents.add(row)
-        elif (sha := row.sha256 or "") in self._files:
-            self.sites_by_file[sha] += 1
-
-    def _add_agents(self, row: Row) -> None:
-        for name, disallow in row.agents_disallow.items():
-            key, allow = name.lower(), row.agents_allow[name]
-            self.figures[RULES_PER_AGENT][allow + disallow] += 1
-            if self._is_counted(key):
-                agent = self.agents[key]
-                agent.sites += 1
-                agent.allow += allow
-                agent.disallow += disallow
-                agent.spellings[name] += 1
-
-    def _is_counted(self, name: str) -> bool:
-        if self._names is not None:
-            return name in self._names
-        return name in self.agents or len(self.agents) < _NAMES_COUNTED
-
-    def _add_signals(self, row: Row) -> None:
-        stated = set()
-        for name, answer in row.ai_answers.items():
-            signal, _, category = name.partition(" ")
-            self.ai_answers[signal][category, answer] += 1
-            stated.add((category, answer))
-        self.ai_answers[ALL_SIGNALS].update(one for one in stated if one[1] == NO or (one[0], NO) not in stated)
+        for name in row.agents_disallow:
+            if name.lower() in self._spellings or len(self._spellings) < _NAMES_COUNTED:
+                self.agents[self._spellings.setdefault(name.lower(), name)] += 1
 
     def ranked(self, kind: str) -> list[tuple[str, int]]:
         """The traits of *kind*, each with its number of sites, most frequent first."""
         return [(name, count) for (each, name), count in self.traits.most_common() if each == kind]
 
-    def top_agents(self, number: int) -> list[AgentTotals]:
-        """The *number* names that most sites use."""
-        named = (agent for name, agent in self.agents.items() if name)
-        return sorted(named, key=lambda agent: (-agent.sites, agent.name))[:number]
 
-
-def columns_of(row: Row) -> dict[str, str]:
-    """The columns of the site of *row*, each with its value.
+def stratum_of(row: Row, column: str) -> str:
+    """What the site of *row* has in *column*.
 
     The top-level domain is the last label of the host; `UNKNOWN` for an IP address, and for what is no origin.
+    Ranks count together by powers of ten.
     """
-    label = row.site.partition("://")[2].partition(":")[0].rpartition(".")[2]
-    return {TLD: UNKNOWN if not label or label.isdigit() or label[0] == "[" else label, **row.strata}
-
-
-def _with_delay(row: Row) -> set[str]:
-    """The categories of AI crawlers, and `OTHERS`, of which a crawler has a Crawl-delay."""
-    names = {name.lower() for name, delay in row.crawl_delays.items() if delay}
-    if OTHERS in names:
-        return {OTHERS, *AI_CATEGORIES}
-    agents = [agent for agent in row.named if agent in AI_CRAWLERS and agent.lower() in names]
-    return {str(AI_CRAWLERS[agent]) for agent in agents} | {ANY_AI for _ in agents}
+    value = row.strata.get(column, "")
+    if column == TLD and not value:
+        label = row.site.partition("://")[2].partition(":")[0].rpartition(".")[2]
+        value = "" if label.isdigit() or label[:1] == "[" else label
+    digits = value.replace(",", "")
+    if column == RANK and digits.isdecimal() and len(digits) < _LONGEST_RANK:
+        last = 10 ** max(len(str(int(digits) - 1)), 3)
+        return f"{last // 10 + 1 if last > _FIRST_RANKS else 1:,} to {last:,}"
+    return value or UNKNOWN
 
 
 def traits(row: Row) -> Iterator[tuple[str, str]]:
@@ -284,15 +218,23 @@ def traits(row: Row) -> Iterator[tuple[str, str]]:
         yield "status", str(row.status)
     if row.problem:
         yield "reason", row.reason
+    yield from (("blocks", f"{category}: {blocked}") for category, blocked in blocks(row).items())
     if row.has_file:
         yield from (("finding", code) for code in row.findings or ())
         yield from (("names", name) for name in row.named)
         yield from (("shuts-out", name) for name in row.named if row.restriction[name] == ALL)
         yield from (("contains", feature) for feature, value in _features(row).items() if value)
         yield from (("signal", signal) for signal in row.ai_signals)
-        yield from (
-            ("closes", f"{closes} to {name}") for name, closes in by_category(row).items() if closes != NONE
-        )
+        yield from (("answer", answer) for answer in _answers(row))
+
+
+def _answers(row: Row) -> Iterator[str]:
+    """What the file of *row* answers about each use by AI; where its signals disagree, no."""
+    answers: dict[str, str] = {}
+    for name, answer in row.ai_answers.items():
+        use = name.partition(" ")[2]
+        answers[use] = NO if NO in (answer, answers.get(use)) else answer
+    return (f"{use}: {answer}" for use, answer in answers.items())
 
 
 def _features(row: Row) -> dict[str, object]:
@@ -309,5 +251,4 @@ def _features(row: Row) -> dict[str, object]:
         "a comment": row.comments,
         "an unreadable line": row.unread_lines,
         "/ disallowed to unnamed crawlers": row.shuts_out,
-        "an AI crawler shut out by name": shuts_out_ai(row),
     }

@@ -6,11 +6,28 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from scrapy_rep.tools.audit.logs import Log
 from scrapy_rep.tools.audit.sentences import Summary, report
 from tests.support.chromium import dump_dom, needs_chromium
 
-from .sample import AI, BACKOFF, EXCEPTED, PAGE, RUN, SHOP, START, decision, dropped, write
+from .sample import (
+    AI,
+    BACKOFF,
+    EXCEPTED,
+    FORBIDDEN,
+    NOT_OBEYED,
+    PAGE,
+    REPORTED,
+    RUN,
+    SHOP,
+    START,
+    decision,
+    dropped,
+    sums,
+    write,
+)
 
 
 def summary_of(folder: Path, *events: Any) -> Summary:
@@ -32,6 +49,41 @@ def test_ours_it_opens_with_who_what_and_whether(tmp_path: Path) -> None:
     page = report(summary)
     lead = page[page.index("<h1>") : page.index('<ul class="tiles">')]
     assert re.findall(r"<p>(.*)</p>", lead) == list(summary.sentences())
+    assert re.findall(r'class="badge (\w+)">(.*?)</', lead) == [
+        ("red", "3 of 98 requests went against robots.txt, 1 of them without an exception; 4 were sent without"
+                " checking it"),
+        ("green", "The log is intact"),
+    ]  # fmt: skip
+
+
+ALLOWED = sums(allowed=26)
+OTHER = {**EXCEPTED, "exception": {**EXCEPTED["exception"], "reason": "a trial"}}
+
+
+@pytest.mark.parametrize(
+    ("events", "verdict", "colour"),
+    [
+        ([*[EXCEPTED] * 18, ALLOWED], "18 of 44 requests went against robots.txt, all by one dated exception",
+         "violet"),
+        ([EXCEPTED, OTHER], "2 of 2 requests went against robots.txt, all by 2 dated exceptions", "violet"),
+        ([EXCEPTED], "1 of 1 request went against robots.txt, by one dated exception", "violet"),
+        ([REPORTED, ALLOWED], "1 of 27 requests went against robots.txt, without an exception", "red"),
+        ([NOT_OBEYED, ALLOWED], "1 of 27 requests were sent without checking robots.txt", "amber"),
+        ([FORBIDDEN, ALLOWED], "All 26 requests kept to robots.txt", "green"),
+        ([FORBIDDEN], "No request was sent", "grey"),
+    ],
+)  # fmt: skip
+def test_ours_the_badge_says_what_was_done_and_is_red_where_nobody_permitted_it(
+    tmp_path: Path, events: list[Any], verdict: str, colour: str
+) -> None:
+    assert summary_of(tmp_path, START, *events).verdict() == (verdict, colour)
+
+
+def test_ours_grey_is_what_was_not_sent_and_red_what_was_sent_without_permission(tmp_path: Path) -> None:
+    page = report(summary_of(tmp_path, *RUN))
+    bars = re.findall(r'(?s)<tr><th scope="row">(.*?)</th><td>.*?<rect class="(\w+)"', page)
+    assert dict(bars)["not sent"] == "grey"
+    assert [name for name, colour in bars if colour == "red"] == ["against robots.txt, in the mode report"]
 
 
 def test_ours_a_run_without_an_end_is_counted_with_at_least(tmp_path: Path) -> None:
@@ -125,7 +177,8 @@ def test_ours_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
 
 def test_ours_each_cell_of_a_narrow_page_has_its_label(tmp_path: Path) -> None:
     page = report(summary_of(tmp_path, *RUN))
-    assert page.count("<td") == page.count("data-label=") >= 20
+    tables = "".join(re.findall(r'<table class="grid">.*?</table>', page, re.DOTALL))
+    assert tables.count("<td") == tables.count("data-label=") >= 20
 
 
 @needs_chromium

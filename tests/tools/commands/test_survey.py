@@ -94,7 +94,7 @@ def test_several_processes_find_what_one_does(
     for number in range(40):
         (folder / f"{number}.example").write_text(f"User-agent: *\nDisallow: /{number}\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "one"))
-    monkeypatch.setattr(survey, "_WORTH_PROCESSES", 1)
+    monkeypatch.setattr(survey, "WORTH_PROCESSES", 1)
     monkeypatch.setattr(processes, "cores", lambda: 2)
     surveyed("--files", str(folder), "--out", str(tmp_path / "two"))
     assert records(tmp_path / "one") == records(tmp_path / "two")
@@ -254,13 +254,10 @@ def test_of_the_captures_in_warc_files_the_newest_of_each_site_counts(warc: str,
     )  # fmt: skip
 
 
-def test_with_all_every_capture_is_a_row_and_light_ones_have_no_findings(warc: str, tmp_path: Path) -> None:
-    code, out = surveyed("--warc", warc, "--all", "--light", "--out", str(tmp_path / "out"))
-    assert (code, out.startswith("3 of 3 sites")) == (0, True)
-    lines = [json.loads(line) for line in (tmp_path / "out" / "survey.jsonl").read_text().splitlines()]
-    assert [(row["site"], row["findings"]) for row in lines] == [
-        ("https://a.example", None), ("https://b.example", None), ("https://a.example", None),
-    ]  # fmt: skip
+def test_light_rows_have_no_findings(warc: str, tmp_path: Path) -> None:
+    code, out = surveyed("--warc", warc, "--light", "--out", str(tmp_path / "out"))
+    assert (code, out.startswith("2 of 2 sites")) == (0, True)
+    assert [row["findings"] for row in records(tmp_path / "out").values()] == [None, None]
 
 
 def test_the_same_captures_come_from_standard_input_a_list_and_parquet(
@@ -332,11 +329,10 @@ def test_surveys_in_parquet_are_compared_each_folder_of_a_crawl(warc: str, tmp_p
         surveyed("--warc", path, "--light", "--parquet", "--out", str(tmp_path / str(number)))
         (tmp_path / str(number) / "survey.parquet").rename(tmp_path / "census" / f"crawl={number}" / "a.parquet")
     code, out = surveyed("--compare", str(tmp_path / "census"))
-    assert (code, out) == (
-        0,
-        "1 site in both surveys, 1 changed, 0 newly close everything to a crawler, 1 no longer do\n"
-        f"{tmp_path / 'census' / 'compare.html'}\n",
-    )
+    assert (code, out.splitlines()) == (0, [
+        "1 site in every survey, 1 changed, 0 newly close everything to a crawler, 1 no longer do",
+        str(tmp_path / "census" / "compare.html"), str(tmp_path / "census" / "compare.csv"),
+    ])  # fmt: skip
 
 
 def test_records_that_cannot_be_read_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -468,7 +464,6 @@ def test_the_date_of_files_is_stored_in_utc(tmp_path: Path, capsys: pytest.Captu
         (["--files", ".", "--by", "sector"], "--by takes a column of the list of sites, not sector: tld"),
         (["--rows", "x", "--light"], "omit --light"),
         (["--rows", "a.txt"], "a.txt: a text file, not a Parquet file"),
-        (["--files", ".", "--all"], "--all is for --warc and --captures"),
         (["--warc-list", "a.txt", "--captures", "x"], "--warc-list is for --warc"),
     ],
 )
@@ -589,14 +584,29 @@ def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> 
     (folder / "more" / "b.example.txt").write_bytes(b"User-agent: CCBot\nDisallow: /\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "new"))
     page = tmp_path / "new" / "compare.html"
-    assert surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new")) == (
-        0, f"4 sites in both surveys, 2 changed, 1 newly close everything to a crawler, 1 no longer do\n{page}\n"
-    )  # fmt: skip
+    code, out = surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"))
+    assert (code, out.splitlines()) == (0, [
+        "4 sites in every survey, 2 changed, 1 newly close everything to a crawler, 1 no longer do",
+        str(page), str(page.with_suffix(".csv")),
+    ])  # fmt: skip
     assert "<h1>robots.txt of 4 sites" in page.read_text("utf-8")
     assert (
         surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"), "--out", str(tmp_path / "x"))[0] == 0
     )
     assert (tmp_path / "x" / "compare.html").exists()
+
+
+def test_folders_of_files_are_compared_by_the_dates_that_they_are_called_by(tmp_path: Path) -> None:
+    for date, body in {"2026-03-01": OPEN, "2025-01-01": CLOSED, "2026-01-01": CLOSED + OPEN}.items():
+        (tmp_path / date).mkdir()
+        (tmp_path / date / "a.example").write_bytes(body)
+    paths = [str(tmp_path / date) for date in ("2026-03-01", "2025-01-01", "2026-01-01")]
+    code, out = surveyed("--compare", *paths, "--out", str(tmp_path / "out"))
+    assert (code, out.partition(",")[0]) == (0, "1 site in every survey")
+    assert "from 2025-01-01 to 2026-03-01</h1>" in (tmp_path / "out" / "compare.html").read_text("utf-8")
+    assert (tmp_path / "out" / "compare.csv").read_text("utf-8").splitlines()[1:] == [
+        "https://a.example,*,2026-03-01,all,none"
+    ]
 
 
 @pytest.mark.parametrize(

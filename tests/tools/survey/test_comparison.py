@@ -11,17 +11,13 @@ import pytest
 from scrapy_rep.census import Capture
 from scrapy_rep.tools.survey.changed_sites import changed_lines
 from scrapy_rep.tools.survey.comparison import (
-    APPEARED,
     CHANGED,
-    EVERYONE_ELSE,
-    GONE,
-    IN_BOTH,
     SHUTTING_OUT,
+    SITES,
     Comparison,
     SiteChange,
-    SurveyChange,
 )
-from scrapy_rep.tools.survey.comparison_report import comparison_report
+from scrapy_rep.tools.survey.comparison_report import write_comparison
 from tests.support.chromium import dump_dom, needs_chromium
 
 from .surveys import survey
@@ -48,17 +44,17 @@ def changed(tmp_path: Path, *files: bytes | Capture) -> SiteChange | None:
         (CLOSED, b"<!doctype html><p>", "robots.txt removed", [], ["GPTBot"]),
         (CLOSED, DOWN, "now unreachable", [], []),
         (DOWN, CLOSED, "reachable again", [], []),
-        (OPEN, b"User-agent: *\nDisallow: /\n", "file changed", [EVERYONE_ELSE], []),
-        (CLOSED, b"User-agent: *\nDisallow: /\n", "file changed", [EVERYONE_ELSE], []),
+        (OPEN, b"User-agent: *\nDisallow: /\n", "file changed", ["*"], []),
+        (CLOSED, b"User-agent: *\nDisallow: /\n", "file changed", ["*"], []),
         (
             OPEN,
             b"User-agent: *\nDisallow: /\n\nUser-agent: Bingbot\nAllow: /\n",
             "file changed",
-            [EVERYONE_ELSE],
+            ["*"],
             [],
         ),
         (OPEN, OPEN + b"#", "file changed", [], []),
-        (OPEN, CLOSED.replace(b"/x", b"/"), "file changed", ["GPTBot", EVERYONE_ELSE], []),
+        (OPEN, CLOSED.replace(b"/x", b"/"), "file changed", ["GPTBot", "*"], []),
         (DOWN, Capture("", 301, location="https://b.example/"), "reachable again", [], []),
         (CLOSED, Capture("", 301, location="https://b.example/"), "robots.txt removed", [], []),
     ],
@@ -74,7 +70,7 @@ def test_ours_a_site_newly_closes_everything_to_who_may_request_nothing_any_more
 ) -> None:
     change = changed(tmp_path, old, new)
     assert change
-    assert change.overall == SurveyChange(what, shut_out, let_in)
+    assert (change.overall.what, change.overall.shut_out, change.overall.let_in) == (what, shut_out, let_in)
 
 
 @pytest.mark.parametrize("same", [OPEN, NONE, DOWN, b""])
@@ -82,23 +78,38 @@ def test_ours_a_site_that_is_the_same_has_not_changed(tmp_path: Path, same: byte
     assert changed(tmp_path, same, same) is None
 
 
-def test_sites_of_one_survey_alone_are_told(tmp_path: Path) -> None:
+def test_only_sites_in_every_survey_count(tmp_path: Path) -> None:
     old, new = {"a": OPEN, "b": OPEN, "c": OPEN}, {"c": CLOSED, "b": OPEN, "d": OPEN}
     comparison = Comparison([survey(tmp_path / "old", old), survey(tmp_path / "new", new)])
-    assert [(change.site, change.overall.what) for change in comparison.changes()] == [
-        ("c", "file changed"), ("d", APPEARED), ("a", GONE)
-    ]  # fmt: skip
+    assert [(change.site, change.overall.what) for change in comparison.changes()] == [("c", "file changed")]
     overall = comparison.overall
-    assert [overall.sites[name] for name in (IN_BOTH, CHANGED, SHUTTING_OUT)] == [2, 1, 1]
-    assert overall.shut_out == {"GPTBot": 1}
+    assert [overall.sites[name] for name in (SITES, CHANGED, SHUTTING_OUT)] == [2, 1, 1]
+    assert (comparison.left_out, overall.shut_out) == (2, {"GPTBot": 1})
 
 
-def test_a_long_file_that_changed_is_never_all_the_same(tmp_path: Path) -> None:
-    long = OPEN + b"".join(b"Disallow: /%d\n" % number for number in range(5_000))
-    for old, new, alike in ((long, long + b"Allow: /y\n", 99), (OPEN, OPEN + b"# c", 100), (OPEN, b"", None)):
-        change = changed(tmp_path, old, new)
-        assert change
-        assert change.similarity == alike
+CCBOT_PART = b"User-agent: CCBot\nDisallow: /y\n"
+SHUT = b"User-agent: *\nDisallow: /\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "events"),
+    [
+        ([OPEN, CLOSED], [("GPTBot", "2", "part through *", "all by name")]),
+        ([CLOSED, OPEN], [("GPTBot", "2", "all by name", "part through *")]),
+        ([OPEN, SHUT], [("*", "2", "part", "all")]),
+        ([NONE, CCBOT_PART], [("CCBot", "2", "none", "part by name")]),
+        ([OPEN, OPEN + b"# other"], []),
+        ([OPEN, DOWN, CLOSED], [("GPTBot", "3", "part through *", "all by name")]),
+        ([OPEN, CLOSED, OPEN], [("GPTBot", "2", "part through *", "all by name"),
+                                ("GPTBot", "3", "all by name", "part through *")]),
+    ],
+)  # fmt: skip
+def test_ours_an_event_says_what_was_closed_to_a_crawler_before_and_after(
+    tmp_path: Path, files: list[bytes | Capture], events: list[tuple[str, ...]]
+) -> None:
+    change = changed(tmp_path, *files)
+    assert change
+    assert [event[1:] for event in change.dated_events(["1", "2", "3"][: len(files)])] == events
 
 
 def test_the_lines_that_changed_are_shown_with_those_around() -> None:
@@ -120,14 +131,14 @@ def test_a_browser_shows_to_whom_everything_is_newly_closed_and_the_lines(tmp_pa
     evil = b"</script><img src=x>"
     old = survey(tmp_path / "old", {"s": OPEN, "same": OPEN})
     new = survey(tmp_path / "new", {"s": CLOSED + evil, "same": OPEN})
-    page, _ = comparison_report([old, new], WHEN)
-    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    write_comparison([old, new], WHEN, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
     url = (tmp_path / "page.html").as_uri()
-    assert '<a href="#list?tag=shut-out%3AGPTBot">1</a>' in page
+    assert '<a href="#list?tag=shut-out%3AGPTBot">GPTBot</a>' in page
     listed = dump_dom(f"{url}#list?tag=shut-out%3AGPTBot", tmp_path, "--virtual-time-budget=5000").decode()
     assert "1 of 1 changed sites" in listed
     item = dump_dom(f"{url}#item?s", tmp_path, "--virtual-time-budget=5000").decode()
-    assert "newly closes everything to GPTBot" in item
+    assert "GPTBot: part through * → all by name" in item
     added = re.findall(r'<tr [^>]*class="added"><th scope="row">(\d+)</th>.*?<code>(.*?)</code>', item)
     assert added == [
         ("3", ""),

@@ -11,7 +11,7 @@ import pytest
 
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.commands.inputs import origin_of
-from scrapy_rep.tools.survey.site_list import SiteCounts, SiteList, _Temporary, newest
+from scrapy_rep.tools.survey.site_list import SiteList, Sites, _Temporary, newest
 
 
 def listed(*lines: str) -> tuple[dict[str, dict[str, str] | None], list[tuple[int, str]]]:
@@ -54,18 +54,9 @@ def test_a_site_that_is_not_listed_has_no_strata() -> None:
     assert (sites.strata("https://a.example"), sites.strata("https://b.example"), len(sites)) == ({}, None, 1)
 
 
-def test_a_site_is_counted_and_taken_as_often() -> None:
-    counts = SiteCounts()
-    for site in "abb":
-        counts.add(site)
-    assert [counts.take(site) for site in ("a", "a", "b", "b", "b", "c")] == [
-        True,
-        False,
-        True,
-        True,
-        False,
-        False,
-    ]
+def test_a_site_is_new_once() -> None:
+    sites = Sites()
+    assert [sites.is_new(site) for site in "abab"] == [True, True, False, False]
 
 
 def test_the_database_of_a_list_is_closed_with_it(monkeypatch: pytest.MonkeyPatch) -> None:

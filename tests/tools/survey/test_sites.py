@@ -24,7 +24,7 @@ def test_every_finding_is_explained_in_whole_sentences(code: str) -> None:
 
 def test_a_finding_of_another_version_is_a_note_of_its_code() -> None:
     kind = finding_kind("x")
-    assert (kind.severity, kind.name, kind.title, kind.text) == (Severity.NOTE, "note", "x", "")
+    assert (kind.severity, kind.title, kind.text) == (Severity.NOTE, "x", "")
 
 
 def test_a_file_that_is_not_there_is_not_shown_nor_one_for_which_there_is_no_room() -> None:
@@ -56,15 +56,3 @@ def test_a_file_that_was_not_linted_has_no_number_of_findings() -> None:
 def test_a_site_that_redirects_elsewhere_says_where() -> None:
     row = Row(**next(rows([Capture("https://a.example/robots.txt", 302, location="https://b.example/")])))
     assert ("Redirects to", "https://b.example/") in _item(row, lambda _: None, has_room=True).facts
-
-
-def test_a_search_engine_that_follows_the_group_of_another_is_told() -> None:
-    body = b"User-agent: googlebot\nDisallow: /a\n\nUser-agent: bingbot\nUser-agent: *\nDisallow: /\n"
-    item = _item(measure("a", body, light=True), lambda _: body, has_room=True)
-    assert dict(item.marks)["Well-known crawlers"] == [
-        ("amber", "Googlebot: some paths are closed", [2]),
-        ("red", "bingbot: may request nothing", [6]),
-        ("amber", "Googlebot-Image follows the group of Googlebot: some paths are closed", [1]),
-        ("amber", "Applebot follows the group of Googlebot: some paths are closed", [1]),
-        ("red", "All others: may request nothing", [6]),
-    ]
