@@ -150,7 +150,7 @@ def test_the_figures_are_those_of_the_files() -> None:
     }  # fmt: skip
     assert table(page, "Sites that could not be read") == {"X: y": 1}
     assert table(page, "HTTP statuses") == {"HTTP status 200": 5, "HTTP status 404": 1}
-    assert ["GPTBot", "training", "1", "0", "0"] in table_rows(page, "AI crawlers that are blocked by name")
+    assert ["GPTBot", "training", "1", "0", "0"] in table_rows(page, "AI crawlers blocked completely, by name")
     assert table(page, "Crawlers named most often") == {"GPTBot": 1}
     assert table(page, "What is wrong")["Empty file"] == 1
     assert table(page, "Crawl-delay in seconds") == {"up to 10": 1}
@@ -316,7 +316,7 @@ def test_ours_a_rule_for_everyone_is_no_block_by_name_and_a_group_that_opens_mor
 
 def test_ours_a_crawler_is_blocked_by_name_only_where_a_group_names_it() -> None:
     records = [measure(name, body) for name, body in AI.items()]
-    rows = table_rows(page_about([*records, *UNKNOWN]), "AI crawlers that are blocked by name")
+    rows = table_rows(page_about([*records, *UNKNOWN]), "AI crawlers blocked completely, by name")
     found = {row[0]: row[1:] for row in rows if len(row) == 5}
     assert found["GPTBot"] == ["training", "1", "1", "2"]
     assert found["CCBot"] == ["training", "0", "0", "0"]
