@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -34,8 +34,9 @@ from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.processes import cores, map_with_state
 
 from . import FOUND, OK
-from .inputs import InputError, add_agents_and_dialect, crawlers_of, unreadable
-from .terminal import Progress, Speed, print_error
+from .inputs import InputError, crawlers_of, unreadable
+from .parser import add_shared, at_least_one
+from .terminal import Progress, Speed, print_warning
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -53,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--urls", metavar="FILE", default="-", help="one URL per line; - is standard input (default)"
     )
     parser.add_argument("--robots", metavar="PATH", help="a folder or a store (default: the store of the project)")
-    add_agents_and_dialect(parser)
+    add_shared(parser, "--agent", "--dialect")
     parser.add_argument(
         "--missing",
         choices=_MISSING,
@@ -65,13 +66,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--only", choices=[*WORDS.values()], action="append", help="print only these URLs; may be repeated"
     )
     parser.add_argument("--summary", action="store_true", help="print counts of URLs instead")
-    parser.add_argument("--processes", type=_number, metavar="N", help="(default: one for each core)")
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is not a number of processes")
-    return int(text)
+    parser.add_argument(
+        "--processes", type=at_least_one("processes"), metavar="N", help="(default: one for each core)"
+    )
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
@@ -193,7 +190,7 @@ def _unknown(counts: Counter[Key]) -> int:
     if not unknown:
         return OK
     reasons = ", ".join(f"{number:,} {reason}" for reason, number in unknown.most_common())
-    print_error("decide", f"{unknown.total():,} of {counts.total():,} verdicts are {WORDS[None]}: {reasons}")
+    print_warning("decide", f"{unknown.total():,} of {counts.total():,} verdicts are {WORDS[None]}: {reasons}")
     return FOUND
 
 

@@ -48,7 +48,6 @@ from scrapy_rep.tools.explanation import Explanation
 from . import FAILED, FOUND, OK, default_settings, dialect_and_limit, main_of
 from .inputs import (
     InputError,
-    add_agents_and_dialect,
     crawlers_of,
     decidable,
     origin_of,
@@ -56,6 +55,7 @@ from .inputs import (
     read_lines,
     with_scheme,
 )
+from .parser import add_shared
 from .sites import (
     NOTHING,
     CrawlerRules,
@@ -85,8 +85,7 @@ _PROGRESS_EVERY: Final = 100  # URLs
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("urls", nargs="*", metavar="URL", help="- or nothing: one per line from standard input")
-    add_agents_and_dialect(parser)
-    parser.add_argument("--spider", metavar="NAME", help="say what the crawl of this spider does")
+    add_shared(parser, "--agent", "--dialect", spider="say what the crawl of this spider does")
     parser.add_argument("--file", metavar="FILE", help="use this robots.txt for every URL; - is standard input")
     parser.add_argument("--page", action="store_true", help="request the page too, and show what it says")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
@@ -31,7 +30,8 @@ from scrapy_rep.tools.forecast import Fleet, Forecast, OriginForecast, seconds_o
 
 from . import FAILED, FOUND, OK
 from .crawl_runner import ABOVE_SHELL_DEFAULTS, with_spider
-from .inputs import InputError, argument, origin_of, read_lines
+from .inputs import InputError, origin_of, read_lines
+from .parser import argument, at_least_one
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
     parser.add_argument("--urls", metavar="FILE", help="count the URLs in this file; - is standard input")
     parser.add_argument(
-        "--pages", metavar="N", type=partial(_number, "pages"), help="assume this many pages for each SITE"
+        "--pages", metavar="N", type=at_least_one("pages"), help="assume this many pages for each SITE"
     )
     parser.add_argument(
         "--within",
@@ -59,18 +59,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         metavar="N",
-        type=partial(_number, "processes"),
+        type=at_least_one("processes"),
         default=1,
         help="processes that crawl together (default: %(default)s)",
     )
     parser.add_argument("--spider", metavar="NAME", help="forecast a crawl of this spider")
     parser.add_argument("--json", action="store_true", help="print one JSON object per origin, and one for all")
-
-
-def _number(things: str, text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"{text!r} is not a number of {things}: write one such as 4")
-    return int(text)
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:

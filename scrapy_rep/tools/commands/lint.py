@@ -31,7 +31,6 @@ from . import FOUND, OK, default_settings, dialect_and_limit, main_of
 from .inputs import (
     GivenFile,
     InputError,
-    argument,
     check_names,
     is_url,
     raise_for,
@@ -40,7 +39,8 @@ from .inputs import (
     with_hint,
 )
 from .lint_output import OUTPUTS, Output, TextOutput
-from .terminal import Progress, Speed
+from .parser import argument
+from .terminal import Progress, Speed, without_markdown
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -96,7 +96,7 @@ def _add_outputs(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code. Without *settings* the defaults count."""
     if arguments.explain:
-        out.write(f"# {arguments.explain}\n\n{page(arguments.explain)}\n")
+        out.write(without_markdown(f"# {arguments.explain}\n\n{page(arguments.explain)}", out))
         return OK
     names = arguments.files or ["."]
     check_names(names)

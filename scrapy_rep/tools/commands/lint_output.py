@@ -20,7 +20,7 @@ from scrapy_rep.tools.lint.subject import characters
 
 from .terminal import paint, with_carets
 
-_STYLES: Final = {Severity.ERROR: "bad", Severity.WARNING: "strong"}
+_STYLES: Final = {Severity.ERROR: "bad", Severity.WARNING: "warning"}
 _ANNOTATIONS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 _MOST_LINES: Final = 12  # of a file that are listed below a code
 _ABOUT_KEYS: Final = frozenset(

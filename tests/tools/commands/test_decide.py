@@ -55,7 +55,7 @@ def test_each_url_has_its_line_in_json(capsys: pytest.CaptureFixture[str]) -> No
     assert (found[4]["origin"], found[4]["line"]) == (None, None)
     assert code == 1
     assert capsys.readouterr().err.splitlines()[-1] == (  # a slow machine shows progress before
-        "scrapy robots decide: 2 of 6 verdicts are unknown: 1 no robots.txt, 1 not a URL"
+        "scrapy robots decide: warning: 2 of 6 verdicts are unknown: 1 no robots.txt, 1 not a URL"
     )
 
 

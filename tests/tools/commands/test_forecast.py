@@ -70,7 +70,7 @@ def problems_of(folder: Path, *arguments: str, **settings: Any) -> list[str]:
     """The lines on standard error of a forecast that could not be completed, without those on progress."""
     code, _, err = called(folder, *arguments, **settings)
     assert code == 2
-    begin = "scrapy robots forecast: "
+    begin = "scrapy robots forecast: error: "
     return [line.removeprefix(begin) for line in err.splitlines() if line.startswith(begin)]
 
 

@@ -304,7 +304,7 @@ def test_what_an_add_on_sets_counts(here: ModuleType, capsys: pytest.CaptureFixt
     assert (code, json.loads(out.splitlines()[0])["found"]) == (1, "BroughtBot")
     assert command_here(identity, "--offline", ADDONS={here.Broken: 100})[0] == 2
     err = capsys.readouterr().err
-    assert err == "scrapy robots identity: the add-ons of this project cannot be loaded: no licence\n"
+    assert err == "scrapy robots identity: error: the add-ons of this project cannot be loaded: no licence\n"
 
 
 def test_the_settings_of_a_spider_count_where_it_is_named(
@@ -325,10 +325,10 @@ def test_the_settings_of_a_spider_count_where_it_is_named(
     ):
         assert checked(*arguments, **project, **settings) == (2, {})
     first, hinted, second, third = capsys.readouterr().err.splitlines()
-    assert first == "scrapy robots identity: there is no spider called 'none' in this project"
+    assert first == "scrapy robots identity: error: there is no spider called 'none' in this project"
     assert hinted.endswith("there is no spider called 'shp' in this project (perhaps shop?)")
-    assert second.startswith("scrapy robots identity: REP_MODES: ")
-    assert third.startswith("scrapy robots identity: unknown setting REP_X: ")
+    assert second.startswith("scrapy robots identity: error: REP_MODES: ")
+    assert third.startswith("scrapy robots identity: error: unknown setting REP_X: ")
 
 
 def test_settings_and_pages_cannot_steer_the_terminal() -> None:

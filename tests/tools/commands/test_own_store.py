@@ -107,7 +107,7 @@ def test_a_store_for_crawls_alone_is_told_what_to_add(
     command: tuple[Any, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command_here(*command, **named(CrawlStore)) == (2, "")
-    assert capsys.readouterr().err.partition(": ")[2] == (
+    assert capsys.readouterr().err.partition(": error: ")[2] == (
         f"REP_STORE: {__name__}.CrawlStore has no entries() and no purge(), which this command needs;"
         " scrapy_rep.Store says what to add\n"
     )
