@@ -1,4 +1,4 @@
-"""What the robots.txt files of a source say about URLs: one verdict for all URLs of an origin that a rule decides.
+"""What the robots.txt files of a source say about URLs.
 
 Holds a bounded number of parsed files; URLs that are sorted by origin need each file once.
 """
@@ -7,32 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Any, Final
 
-from scrapy_rep.protocol import (
-    GOOGLE,
-    MAX_SIZE,
-    Access,
-    Dialect,
-    Origin,
-    Reason,
-    RobotsTxt,
-    Verdict,
-    parse,
-    split_url,
-)
+from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Access, Dialect, Origin, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.access import rules_by
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.answers import verdict_facts
 
 from .sources import Missing, Source
-
-T = TypeVar("T")
-On = Callable[[bytes], T]
-"""What answers about the paths of one origin for one crawler."""
 
 Crawler = tuple[str, ...]
 """The product tokens of a crawler, the most specific first."""
@@ -41,12 +25,11 @@ LONGEST_URL: Final = 65_536
 """Characters; a longer text is not asked about."""
 
 _find_control = re.compile(r"[\0-\x1f\x7f]").search
-_VERDICTS_KEPT: Final = 64  # of an origin and crawler
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class BulkVerdict:
-    """The verdict on all URLs of ``origin`` that ``rule`` decides for the crawler called ``agent``.
+    """The verdict on a URL of ``origin``, which ``rule`` decides, for the crawler called ``agent``.
 
     ``allowed`` is None where it is unknown, and ``reason`` says why: a `Reason`, or a `Missing`. ``line`` is that
     of the rule, None without one. ``origin`` is empty for what is not a URL.
@@ -65,6 +48,17 @@ class BulkVerdict:
         if access is not Access.SUCCESSFUL and verdict.reason is not Reason.ROBOTS_TXT:
             return cls(origin, agent, verdict.allowed, None, None, access.value)
         return cls(origin, agent, **verdict_facts(verdict))
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON; without an origin that is null."""
+        return {  # millions of them: `asdict` takes ten times as long
+            "origin": self.origin or None,
+            "agent": self.agent,
+            "allowed": self.allowed,
+            "line": self.line,
+            "rule": self.rule,
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,94 +84,73 @@ class Held:
     octets: int = 33_554_432
 
 
-def _answers(robotstxt: RobotsTxt, token: str, present: Callable[[Verdict], T]) -> On[T]:
-    """The robots.txt of one origin as one crawler sees it; each of its verdicts is presented once."""
-    ask = partial(robotstxt.verdict_on_path, token)
-    known: dict[int, tuple[Verdict, T]] = {}
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The robots.txt of ``origin``: what its fetch meant, and the tokens by which each crawler asks it."""
 
-    def on(path: bytes) -> T:
-        verdict = ask(path)
-        found = known.get(id(verdict))  # which no other verdict has while this dictionary holds it
-        if found is None:
-            if len(known) >= _VERDICTS_KEPT:
-                known.clear()
-            found = known[id(verdict)] = verdict, present(verdict)
-        return found[1]
+    origin: str
+    access: Access
+    robotstxt: RobotsTxt
+    tokens: list[str]
+    octets: int
 
-    return on
+    def on(self, url: str) -> list[BulkVerdict]:
+        verdict, access = self.robotstxt.verdict, self.access
+        return [BulkVerdict.of(self.origin, access, token, verdict(token, url)) for token in self.tokens]
 
 
-class Decider(Generic[T]):
-    """Answers about URLs from *source*; *present* turns each verdict into what is returned for its URLs.
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    """The same verdict on every URL of an origin, for each crawler."""
+
+    verdicts: list[BulkVerdict]
+    octets: int = 0
+
+    def on(self, _url: str) -> list[BulkVerdict]:
+        return self.verdicts
+
+
+class Decider:
+    """Answers about URLs from *source*, as *options* say, and keeps as many files as *held* says.
 
     Not safe to share between threads.
     """
 
-    def __init__(
-        self, source: Source, rules: BulkOptions, present: Callable[[BulkVerdict], T], held: Held | None = None
-    ) -> None:
-        self._source, self._rules, self._present = source, rules, present
+    def __init__(self, source: Source, options: BulkOptions, held: Held | None = None) -> None:
+        self._source, self._options = source, options
         self._most, self._octets = held or Held(), 0
-        self._held: OrderedDict[bytes, tuple[list[On[T]], int]] = OrderedDict()
-        self._no_url = self._same("", Missing.NO_URL)
+        self._held: OrderedDict[Origin, _Asked | _Unknown] = OrderedDict()
+        self._no_url = self._unknown("", Missing.NO_URL)
 
-    def on(self, url: str) -> list[T]:
-        """For each crawler what *present* made of the verdict on *url*. Raises `SourceError`."""
-        try:
-            if len(url) > LONGEST_URL or _find_control(url):
-                raise ValueError("not a URL")
-            start, path = split_url(url, canonical_octets=self._rules.dialect.canonical_octets)
-        except ValueError:
-            return [on(b"") for on in self._no_url]
-        return [on(path) for on in self.at(start.encode())]
-
-    def at(self, start: bytes) -> list[On[T]]:
-        """For each crawler what answers about the paths of URLs with this *start*. Raises `SourceError`.
-
-        *start* and paths are spelt as `split_url` answers them.
-        """
-        held = self._held.get(start)
+    def on(self, url: str) -> list[BulkVerdict]:
+        """The verdict on *url* for each crawler. Raises `SourceError`."""
+        origin = None if len(url) > LONGEST_URL or _find_control(url) else Origin.find(url)
+        if origin is None:
+            return self._no_url.verdicts
+        held = self._held.get(origin)
         if held is None:
-            origin = Origin.from_url(start.decode())
-            start = str(origin).encode()  # of several, such as those with the default port
-            held = self._held.get(start) or self._hold(start, origin)
-        self._held.move_to_end(start)
-        return held[0]
+            held = self._held[origin] = self._load(origin)
+            self._octets += held.octets
+            while len(self._held) > max(self._most.files, 1) or (
+                self._octets > self._most.octets and len(self._held) > 1
+            ):
+                self._octets -= self._held.popitem(last=False)[1].octets
+        self._held.move_to_end(origin)
+        return held.on(url)
 
-    def _hold(self, start: bytes, origin: Origin) -> tuple[list[On[T]], int]:
-        held = self._held[start] = self._load(origin)
-        self._octets += held[1]
-        while len(self._held) > max(self._most.files, 1) or (
-            self._octets > self._most.octets and len(self._held) > 1
-        ):
-            _, (_, freed) = self._held.popitem(last=False)
-            self._octets -= freed
-        return held
-
-    def _load(self, origin: Origin) -> tuple[list[On[T]], int]:
-        """What answers about *origin*, and the octets that count for it."""
-        rules, known = self._rules, self._source.get(origin)
+    def _load(self, origin: Origin) -> _Asked | _Unknown:
+        options, known = self._options, self._source.get(origin)
         if isinstance(known, Missing):
-            return self._same(str(origin), known), 0
-        access = rules.unreachable if known.access is Access.UNREACHABLE else known.access
-        robotstxt = parse(rules_by(access, known.body), rules.dialect, limit=rules.limit)
-        made = partial(BulkVerdict.of, str(origin), known.access)
-        return [self._on(robotstxt, crawler, made) for crawler in rules.crawlers], len(known.body)
+            return self._unknown(str(origin), known)
+        access = options.unreachable if known.access is Access.UNREACHABLE else known.access
+        robotstxt = parse(rules_by(access, known.body), options.dialect, limit=options.limit)
+        tokens = [next(filter(robotstxt.has_group, one), one[-1]) or "*" for one in options.crawlers]
+        return _Asked(str(origin), known.access, robotstxt, tokens, len(known.body))
 
-    def _on(self, robotstxt: RobotsTxt, crawler: Crawler, made: Callable[[str, Verdict], BulkVerdict]) -> On[T]:
-        token = next(filter(robotstxt.has_group, crawler), crawler[-1]) or "*"
-        return _answers(robotstxt, token, lambda verdict: self._present(made(token, verdict)))
-
-    def _same(self, origin: str, reason: Missing) -> list[On[T]]:
-        """The same verdict on every path of *origin*, for each crawler."""
-        allowed = self._rules.missing if reason is Missing.NO_FILE else None
-        tokens = [crawler[0] or "*" for crawler in self._rules.crawlers]
-        found = [self._present(BulkVerdict(origin, token, allowed, None, None, reason.value)) for token in tokens]
-        return [partial(_first_of, each) for each in found]
-
-
-def _first_of(presented: T, _path: bytes) -> T:
-    return presented
+    def _unknown(self, origin: str, reason: Missing) -> _Unknown:
+        allowed = self._options.missing if reason is Missing.NO_FILE else None
+        tokens = [crawler[0] or "*" for crawler in self._options.crawlers]
+        return _Unknown([BulkVerdict(origin, token, allowed, None, None, reason.value) for token in tokens])
 
 
 def decide(
@@ -200,9 +173,7 @@ def decide(
     crawlers = tuple((asked_token(agent),) for agent in named)
     if not crawlers or not all(token for (token,) in crawlers):
         raise ValueError("each agent needs a product token, such as ExampleBot")
-    decider = Decider(
-        source, BulkOptions(crawlers, dialect, limit, missing=missing), lambda verdict: verdict, held
-    )
+    decider = Decider(source, BulkOptions(crawlers, dialect, limit, missing=missing), held)
     for url in urls:
         for verdict in decider.on(url):
             yield url, verdict
