@@ -30,7 +30,7 @@ class Pace:
     """The ``seconds`` between two requests of an origin, 0 for none, and what asks for them.
 
     ``source`` is a record of the robots.txt of ``origin``, in ``line``, or the name of a setting. ``asked`` is the
-    delay in that line or setting; it differs from ``seconds`` when it is cut, or divided among workers.
+    delay in that line or setting; it differs from ``seconds`` when it is cut.
     """
 
     seconds: float = 0.0
@@ -39,36 +39,32 @@ class Pace:
     origin: str = ""
     asked: float = 0.0
 
-    def or_own(self, delay: float, source: str, workers: int) -> Pace:
-        """Return this pace, or that of the *delay* in the setting *source* if that is slower.
 
-        Of several *workers* each keeps such a delay for itself, so that together they make more requests.
-        """
-        own = Pace(delay / workers, source, asked=delay)
-        return own if own.seconds > self.seconds else self
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OriginForecast:
     """What a crawl requests from one origin, and how long that takes.
 
     ``unread`` sitemaps are not requested: they are disallowed, or nested too deep. ``slot`` is the download slot:
     origins that share it share its delay. ``error`` says what could not be counted: then there are at least so
-    many ``pages``, None if none was, and it takes at least as long. For ``held`` seconds there is no request,
-    because of a back-off.
+    many ``pages``, and it takes at least as long. For ``held`` seconds there is no request, because of a back-off.
     """
 
     origin: str
     slot: str
-    pages: int | None
-    disallowed: int
-    sitemaps: int
-    unread: int
-    pace: Pace
+    pages: int = 0
+    disallowed: int = 0
+    sitemaps: int = 0
+    unread: int = 0
+    pace: Pace = Pace()
     error: str = ""
     held: float = 0.0
     slot_requests: int = 0
     """Requests of all origins in the download slot."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any of its pages could be counted, or all of them, which may be none."""
+        return bool(self.pages or not self.error)
 
     @property
     def seconds(self) -> float | None:
@@ -76,7 +72,7 @@ class OriginForecast:
 
         Origins in one download slot end together: their requests alternate.
         """
-        if not self.pace.seconds or self.pages is None:
+        if not self.pace.seconds or not self.is_known:
             return None
         requests = max(self.slot_requests, self.pages + self.sitemaps)
         held = self.held if requests else 0.0
@@ -84,10 +80,10 @@ class OriginForecast:
 
     def fitting(self, within: float) -> int:
         """The number of pages that fit in *within* seconds; all of them without a delay."""
-        seconds, pages = self.seconds, self.pages or 0
+        seconds = self.seconds
         if not seconds or seconds <= within:
-            return pages
-        return int(pages * max(within - self.held, 0.0) / (seconds - self.held))
+            return self.pages
+        return int(self.pages * max(within - self.held, 0.0) / (seconds - self.held))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +98,19 @@ class Forecast:
         return "; ".join(each.error for each in self.origins if each.error)
 
     @property
+    def is_known(self) -> bool:
+        """Whether the pages of any origin are known."""
+        return any(each.is_known for each in self.origins)
+
+    @property
     def seconds(self) -> float | None:
         """Seconds of the slowest origin; None where nothing is known, or asks for a delay."""
         return max((each.seconds for each in self.origins if each.seconds is not None), default=None)
 
     @property
-    def pages(self) -> int | None:
-        """The number of pages of all origins; None if those of none are known."""
-        known = [each.pages for each in self.origins if each.pages is not None]
-        return sum(known) if known else None
+    def pages(self) -> int:
+        """The number of pages of all origins."""
+        return sum(each.pages for each in self.origins)
 
     def fitting(self, within: float) -> int:
         """The number of pages that fit in *within* seconds."""
@@ -126,28 +126,6 @@ def side_by_side(origins: Iterable[OriginForecast]) -> Forecast:
     for sharing in slots.values():
         pace = max((each.pace for each in sharing), key=lambda pace: pace.seconds)
         held = max(each.held for each in sharing)
-        requests = sum((each.pages or 0) + each.sitemaps for each in sharing)
+        requests = sum(each.pages + each.sitemaps for each in sharing)
         found += (replace(each, pace=pace, held=held, slot_requests=requests) for each in sharing)
     return Forecast(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    """The ``workers`` of a crawl, and whether they keep one delay together: through ``redis``, or a ``file``."""
-
-    workers: int
-    redis: bool = False
-    file: str = ""
-
-    @property
-    def note(self) -> str:
-        """What more workers gain where robots.txt asks for the delay."""
-        if self.redis:
-            return "no gain where robots.txt asks for the delay: through Redis they keep one delay together"
-        alone = "each keeps the delay by its own clock, and the site gets more requests than it asks for"
-        if self.file:
-            return (
-                "no gain where robots.txt asks for the delay: on one machine they keep one delay together."
-                f" On several machines without REP_REDIS_URL {alone}"
-            )
-        return f"one delay is assumed for all of them, but without REP_REDIS_URL or a store file {alone}"

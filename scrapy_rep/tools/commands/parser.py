@@ -43,7 +43,7 @@ EXAMPLES: Final = {
     "fleet": ("", "--watch", "--key news:requests --json"),
     "forecast": (
         "example.com --within 24h",
-        "example.com example.org --pages 5000 --workers 4",
+        "example.com example.org --pages 5000",
         "--urls urls.txt --spider news --json",
     ),
     "identity": ("", "--spider news", "--offline --json"),

@@ -18,7 +18,6 @@ WRONG = {
     ("diff", "--dialect", "1995", "f"): "'1995' is none of google, ",
     ("cache", "lsit"): "argument action: 'lsit' is none of list, show, purge (perhaps list?)",
     ("decide", "--format", "cvs"): "'cvs' is none of ",
-    ("forecast", "--workers", "0"): "'0' is not a number of processes",
     ("lint", "--fail-on", "warnings", "f"): "(perhaps warning?)",
     ("lint", "--select", "nots", "f"): "'nots' is neither a code nor a severity (perhaps note?)",
     ("forecast", "--pages", "0", "a.example"): "'0' is not a number of pages",
