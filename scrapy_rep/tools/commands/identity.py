@@ -1,10 +1,8 @@
 """Check that sites can tell who the crawler is, and that it behaves as crawlers are asked to.
 
-    scrapy robots identity [--spider NAME] [--offline] [--json]
+Reads the settings of the project, or of one of its spiders, as its add-ons leave them, and requests nothing. Each
+row says what was found, what to change, and which documents ask for it.
 
-Reads the settings of the project, or of one of its spiders, as its add-ons leave them. The page whose URL is in
-the User-Agent is requested once, where robots.txt allows that, and must name the product token. Each row says what
-was found, what to change, and which documents ask for it; --json prints one object per line. Nothing is signed.
 Exits with 0 when nothing is missing, 1 when something is, 2 when the settings cannot be read.
 """
 
@@ -12,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
@@ -25,25 +22,21 @@ from scrapy_rep.crawl.gate.middleware import RepMiddleware
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.policy.policy import Mode, Policy
 from scrapy_rep.crawl.runtime.product_tokens import header_of, tokens_of
-from scrapy_rep.directives.html import MAX_SIZE, HtmlPage
 from scrapy_rep.extras.pages.page_directives import PageDirectivesMiddleware
-from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings, Unreachable, asks_robots
 from scrapy_rep.tools.crawlers import crawler_of
-from scrapy_rep.tools.resources import Found, PageResponse, check
 
 from . import FOUND, OK
 from .crawl_runner import with_addons, with_spider
-from .fetching import CrawlFetcher, crawl, with_gate
-from .resources import PageAsker
-from .terminal import Progress, paint
+from .parser import add_shared
+from .terminal import paint, wrapped
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-_GOOD, _MISSING, _NOT_CHECKED = "ok", "missing", "not checked"
-_STYLES: Final = {_GOOD: "good", _MISSING: "bad", _NOT_CHECKED: "faint"}
+_GOOD, _MISSING = "ok", "missing"
+_STYLES: Final = {_GOOD: "good", _MISSING: "bad"}
 
 _PRACTICES: Final = "draft-illyes-webbotauth-cbcp-00 section 2."
 _POLICY: Final = "Cloudflare: Verified bots policy"
@@ -55,18 +48,12 @@ _DOCUMENTS: Final = {
     "obedience": (f"{_PRACTICES}1", "RFC 9309 section 2.3.1.4", _POLICY),
     "page directives": (f"{_PRACTICES}1",),
     "rate": (f"{_PRACTICES}3", _POLICY),
-    "IP ranges": (f"{_PRACTICES}5", "draft-illyes-webbotauth-jafar-00"),
-    "signature": ("draft-ietf-webbotauth-httpsig-protocol-01", "Cloudflare: Verified bots"),
 }
 _ADDON: Final = 'ADDONS = {"scrapy_rep.Addon": 300}'
 
 _BROWSERS: Final = frozenset({"mozilla", "applewebkit", "chrome", "edg", "firefox", "opera", "safari"})
 _URL: Final = re.compile(r"https?://[^\s;,()<>\"']+", re.IGNORECASE)
-# No run of letters is read twice, and an image for fine screens, such as logo@2x.png, is no address.
-_MAIL: Final = re.compile(
-    r"(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.)+(?!(?:avif|gif|jpe?g|png|svg|webp)\b)[a-z]{2,}",
-    re.IGNORECASE | re.ASCII,
-)
+_MAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.)+[a-z]{2,}", re.IGNORECASE | re.ASCII)
 
 Problems = Iterator[tuple[str, str]]  # what is wrong, and what to change
 
@@ -87,14 +74,6 @@ class IdentityRow(NamedTuple):
         return cls(name, _MISSING, "; ".join(listed), "; ".join(dict.fromkeys(listed.values())))
 
 
-class Answered(NamedTuple):
-    """What came of the page: its text, the ``problem`` with it, or ``why_not`` it was not requested."""
-
-    text: str = ""
-    problem: str = ""
-    why_not: str = ""
-
-
 class Identity:
     """Who crawls with *settings*, which are those that add-ons have left. Raises `InvalidSettingError`."""
 
@@ -107,26 +86,22 @@ class Identity:
         self._header = to_unicode(header, errors="backslashreplace")
         of_robots = "ROBOTSTXT_USER_AGENT" if settings.get("ROBOTSTXT_USER_AGENT") else self._header_is_in
         self._name_is_in = "REP_USER_AGENTS" if self._rep.user_agents else of_robots
-        self.token = self._tokens[0]
-        self.url = url[0] if (url := _URL.search(self._header)) else ""
 
-    def rows(self, page: Answered) -> Iterator[IdentityRow]:
-        """The rows of the table; *page* is what came of the page at `url`."""
-        names = ", ".join(self._tokens)
-        yield IdentityRow.judged("product token", names, self.of_token())
-        yield IdentityRow("page", *self._page(page))
-        yield IdentityRow("contact", *self._contact(page))
+    def rows(self) -> Iterator[IdentityRow]:
+        """The rows of the table."""
+        names, url = ", ".join(self._tokens), _URL.search(self._header)
+        yield IdentityRow.judged("product token", names, self._of_token())
+        yield IdentityRow.judged("page", f"{url and url[0]} describes the crawler", self._of_page())
+        yield IdentityRow.judged("contact", self._contact, self._of_contact())
         yield IdentityRow.judged("one name", f"{names} is in {self._header}", self._of_names())
         yield IdentityRow.judged("obedience", "robots.txt is obeyed", self._of_obedience())
         yield IdentityRow.judged(
             "page directives", "X-Robots-Tag and meta robots are obeyed", self._of_directives()
         )
         yield IdentityRow.judged("rate", "Crawl-delay, back-off and a limit of its own", self._of_rate())
-        yield IdentityRow("IP ranges", *self._ranges(page))
-        yield IdentityRow("signature", _NOT_CHECKED, "scrapy_rep signs no requests")
 
-    def of_token(self) -> Problems:
-        """Why the product tokens are no name of the crawler's own."""
+    def _of_token(self) -> Problems:
+        """Why a product token is no name of the crawler's own."""
         change = f"give the crawler a name of its own in {self._name_is_in}, of letters, _ and -"
         for token in self._tokens:
             if not token:
@@ -138,29 +113,22 @@ class Identity:
             elif not re.fullmatch(r"[A-Za-z_-]+", token):
                 yield f"{token} has characters besides letters, _ and -", change
 
-    def _page(self, page: Answered) -> tuple[str, ...]:
-        if not self.url:
+    def _of_page(self) -> Problems:
+        if not _URL.search(self._header):
             change = f"write one into {self._header_is_in}, as in NAME/1.0 (+https://example.com/bot)"
-            return _MISSING, "no URL in the User-Agent", change
-        if page.why_not:
-            return _NOT_CHECKED, f"{self.url} was not requested: {page.why_not}"
-        if page.problem:
-            return _MISSING, f"{self.url}: {page.problem}", "let it answer with an HTML page"
-        if re.search(rf"(?<![\w-]){re.escape(self.token)}(?![\w-])", page.text, re.IGNORECASE):
-            return _GOOD, f"{self.url} names {self.token}"
-        change = "say there by which product token robots.txt can address the crawler"
-        return _MISSING, f"{self.url} does not name {self.token}", change
+            yield "no URL in the User-Agent", change
 
-    def _contact(self, page: Answered) -> tuple[str, ...]:
+    def _of_contact(self) -> Problems:
+        if not self._contact:
+            yield "no mail address in From or in the User-Agent", "write one as From into DEFAULT_REQUEST_HEADERS"
+
+    @property
+    def _contact(self) -> str:
+        """The first mail address, and where it is; empty without one."""
         headers = self._settings.getdict("DEFAULT_REQUEST_HEADERS").items()
         sender = next((to_unicode(value) for name, value in headers if value and name.lower() == "from"), "")
-        for where, text in (("From", sender), ("the User-Agent", self._header), ("the page", page.text)):
-            if found := _MAIL.search(text):
-                return _GOOD, f"{found[0]} in {where}"
-        if self.url and page.why_not:
-            return _NOT_CHECKED, "not in From or the User-Agent; the page was not requested"
-        change = "write a mail address on the page, or as From into DEFAULT_REQUEST_HEADERS"
-        return _MISSING, "no mail address in From, in the User-Agent or on the page", change
+        texts = (("From", sender), ("the User-Agent", self._header))
+        return next((f"{found[0]} in {where}" for where, text in texts if (found := _MAIL.search(text))), "")
 
     def _of_names(self) -> Problems:
         for token in self._tokens:
@@ -199,12 +167,6 @@ class Identity:
             change = "DOWNLOAD_DELAY = 1, AUTOTHROTTLE_ENABLED = True or CONCURRENT_REQUESTS_PER_DOMAIN = 1"
             yield f"{at_once} requests to a site at a time, without a delay", change
 
-    def _ranges(self, page: Answered) -> tuple[str, ...]:
-        for one in HtmlPage(page.text).elements(["client-ranges"]):
-            if one.name == "link" and "client-ranges" in one.attributes.get("rel", "").lower().split():
-                return _GOOD, f"the page links {one.attributes.get('href', '')}"
-        return _NOT_CHECKED, "cannot be checked here: no page that links client-ranges"
-
     def _enables(self, setting: str, component: type) -> bool:
         chosen = self._settings.getdict(setting).items()
         return any(order is not None and load_object(key) is component for key, order in chosen)
@@ -212,16 +174,12 @@ class Identity:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument("--spider", metavar="NAME", help="check this spider, with its custom_settings")
-    parser.add_argument("--offline", action="store_true", help="do not request the page")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_shared(parser, "--spider", "--json")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
-    chosen = with_spider(settings, arguments.spider)
-    identity = Identity(with_addons(chosen))
-    rows = [*identity.rows(_answered(identity, chosen, is_offline=arguments.offline))]
+    rows = [*Identity(with_addons(with_spider(settings, arguments.spider))).rows()]
     for row in rows:
         facts = {**row._asdict(), "documents": _DOCUMENTS[row.name]}
         out.write(json.dumps(facts) + "\n" if arguments.json else _lines(row, out))
@@ -232,38 +190,5 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
 
 def _lines(row: IdentityRow, out: IO[str]) -> str:
     texts = [row.found, f"change: {row.change}" * bool(row.change), f"see {', '.join(_DOCUMENTS[row.name])}"]
-    status = paint(f"{row.status:<11}", _STYLES[row.status], out)
-    return f"{status}  {row.name:<15}  " + f"\n{'':30}".join(map(shown, filter(None, texts))) + "\n"
-
-
-class _PageReader(PageAsker):
-    """Keeps the text of the page, and asks for none of its resources."""
-
-    text = ""
-
-    async def find(self, page: PageResponse, url: str) -> Found:  # noqa: ARG002
-        self.text = page.body[:MAX_SIZE].decode("utf-8", "replace")
-        return Found(())
-
-
-def _answered(identity: Identity, settings: BaseSettings, *, is_offline: bool) -> Answered:
-    """What comes of the page of *identity*, which is requested as a crawl with *settings* requests it."""
-    answers, token, url, progress = [], identity.token, identity.url, Progress(sys.stderr)
-
-    async def work(fetcher: CrawlFetcher) -> None:
-        report = await check(url, token, reader := _PageReader(token, fetcher, progress))
-        last = report.pages[-1].verdict
-        why_not = f"robots.txt disallows it to {token} ({last.where})" if last.allowed is False else ""
-        answers.append(Answered(reader.text, report.problem or last.problem, why_not))
-
-    if not url or is_offline or any(identity.of_token()):
-        return Answered(why_not="--offline" if is_offline else "the crawler has no name of its own")
-    try:
-        Origin.from_url(url)
-    except ValueError as error:
-        return Answered(problem=str(error))
-    try:
-        crawl(with_gate(settings), work)
-    finally:
-        progress.clear()
-    return answers[0]
+    lines = f"\n{'':26}".join(wrapped(shown(text), out, 26, 26) for text in texts if text)
+    return f"{paint(f'{row.status:<7}', _STYLES[row.status], out)}  {row.name:<15}  {lines}\n"

@@ -1,11 +1,9 @@
-"""``scrapy robots identity``: who the crawler is by its settings and its page, and what is missing."""
+"""``scrapy robots identity``: who the crawler is by its settings, and what is missing."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,15 +11,12 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_rep.tools.commands import identity
-from scrapy_rep.tools.commands.identity import Answered, Identity
-from tests.support.command import command_here, robots_command
-from tests.support.command_here import crawls_here
+from scrapy_rep.tools.commands.identity import Identity
+from tests.support.command import command_here
 from tests.support.cost import is_linear_in_time
-from tests.support.site import Answer, Site, hang, redirect, robots, stream
 
 from . import shop
 
-PAGE = "<p>ShelfBot reads book shops. Write to <a href='mailto:bot@shelf.example'>us</a>."
 OURS: dict[str, Any] = {
     "ADDONS": {"scrapy_rep.Addon": 300},
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
@@ -31,71 +26,52 @@ OURS: dict[str, Any] = {
 PRACTICES = "draft-illyes-webbotauth-cbcp-00 section 2."
 
 
-def html(text: str, status: int = 200) -> Answer:
-    return Answer(status, text.encode(), [("Content-Type", "text/html")])
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    with Site(("127.0.0.1", "127.0.0.2")) as site:
-        site.answer("/bot", html(PAGE))
-        yield site
-
-
 def checked(*arguments: str, **settings: Any) -> tuple[int, dict[str, dict[str, Any]]]:
     """The exit code and the rows, by their names, of a crawler with these settings."""
-    with crawls_here():
-        code, out = command_here(identity, "--json", *arguments, **{**OURS, **settings})
+    code, out = command_here(identity, "--json", *arguments, **{**OURS, **settings})
     rows = [json.loads(line) for line in out.splitlines()]
     return code, {row["name"]: row for row in rows}
 
 
-def offline(
+def row_of(
     name: str, agent: str = "ShelfBot/1.0 (+https://shelf.example/bot)", **settings: Any
 ) -> tuple[str, str]:
     """The status of the row called *name*, and what to change or, if it is ok, what was found."""
-    row = checked("--offline", USER_AGENT=agent, **settings)[1][name]
+    row = checked(USER_AGENT=agent, **settings)[1][name]
     return row["status"], row["change"] or row["found"]
 
 
-def test_a_crawler_that_does_what_is_asked_has_no_missing_row(site: Site) -> None:
-    with crawls_here():
-        agent = f"ShelfBot/1.0 (+{site.origin}/bot)"
-        assert command_here(identity, **OURS, USER_AGENT=agent) == (
-            0,
-            f"""\
-ok           product token    ShelfBot
-                              see RFC 9309 section 2.2.1, Cloudflare: Verified bots policy
-ok           page             {site.origin}/bot names ShelfBot
-                              see {PRACTICES}2, RFC 9309 section 2.2.1
-ok           contact          bot@shelf.example in the page
-                              see {PRACTICES}6, RFC 9110 section 10.1.2
-ok           one name         ShelfBot is in {agent}
-                              see RFC 9309 section 2.2.1, {PRACTICES}2
-ok           obedience        robots.txt is obeyed
-                              see {PRACTICES}1, RFC 9309 section 2.3.1.4, Cloudflare: Verified bots policy
-ok           page directives  X-Robots-Tag and meta robots are obeyed
-                              see {PRACTICES}1
-ok           rate             Crawl-delay, back-off and a limit of its own
-                              see {PRACTICES}3, Cloudflare: Verified bots policy
-not checked  IP ranges        cannot be checked here: no page that links client-ranges
-                              see {PRACTICES}5, draft-illyes-webbotauth-jafar-00
-not checked  signature        scrapy_rep signs no requests
-                              see draft-ietf-webbotauth-httpsig-protocol-01, Cloudflare: Verified bots
-7 ok, 0 missing, 2 not checked
+def test_a_crawler_that_does_what_is_asked_has_no_missing_row() -> None:
+    agent = "ShelfBot/1.0 (+https://shelf.example/bot; bot@shelf.example)"
+    assert command_here(identity, **OURS, USER_AGENT=agent) == (
+        0,
+        f"""\
+ok       product token    ShelfBot
+                          see RFC 9309 section 2.2.1, Cloudflare: Verified bots policy
+ok       page             https://shelf.example/bot describes the crawler
+                          see {PRACTICES}2, RFC 9309 section 2.2.1
+ok       contact          bot@shelf.example in the User-Agent
+                          see {PRACTICES}6, RFC 9110 section 10.1.2
+ok       one name         ShelfBot is in {agent}
+                          see RFC 9309 section 2.2.1, {PRACTICES}2
+ok       obedience        robots.txt is obeyed
+                          see {PRACTICES}1, RFC 9309 section 2.3.1.4, Cloudflare: Verified bots policy
+ok       page directives  X-Robots-Tag and meta robots are obeyed
+                          see {PRACTICES}1
+ok       rate             Crawl-delay, back-off and a limit of its own
+                          see {PRACTICES}3, Cloudflare: Verified bots policy
+7 ok, 0 missing
 """,
-        )
-    assert [arrival.headers["user-agent"] for arrival in site.log] == [agent] * 2
+    )
 
 
-def test_the_defaults_of_scrapy_lack_much_and_the_page_of_scrapy_is_not_requested() -> None:
-    code, out = command_here(identity, "--json")  # a crawl would fail: it has no process here
+def test_the_defaults_of_scrapy_lack_much() -> None:
+    code, out = command_here(identity, "--json")
     rows = {row["name"]: row for row in map(json.loads, out.splitlines())}
     assert code == 1
     assert [name for name, row in rows.items() if row["status"] == "missing"] == [
-        "product token", "obedience", "page directives", "rate",
+        "product token", "contact", "obedience", "page directives", "rate",
     ]  # fmt: skip
-    assert rows["page"]["found"] == "https://scrapy.org was not requested: the crawler has no name of its own"
     assert rows["obedience"]["change"] == 'ROBOTSTXT_OBEY = True; ADDONS = {"scrapy_rep.Addon": 300}'
     assert rows["rate"]["documents"] == [f"{PRACTICES}3", "Cloudflare: Verified bots policy"]
 
@@ -124,7 +100,7 @@ def test_the_defaults_of_scrapy_lack_much_and_the_page_of_scrapy_is_not_requeste
     ],
 )
 def test_a_product_token_is_a_name_of_its_own_of_letters(agent: str, found: str | None) -> None:
-    row = checked("--offline", USER_AGENT=agent)[1]["product token"]
+    row = checked(USER_AGENT=agent)[1]["product token"]
     assert row["status"] == ("missing" if found else "ok")
     assert row["found"] == (found or row["found"])
     assert bool(row["change"]) == bool(found)
@@ -138,69 +114,27 @@ def test_the_setting_to_change_is_the_one_that_counts() -> None:
         "REP_USER_AGENTS": {"REP_USER_AGENTS": ["ShelfBot", "Googlebot"], "ROBOTSTXT_USER_AGENT": "Googlebot"},
     }
     for setting, settings in given.items():
-        assert f" in {setting}, of letters" in offline("product token", **settings)[1]
-    assert "into DEFAULT_REQUEST_HEADERS, as in" in offline("page", **given["DEFAULT_REQUEST_HEADERS"])[1]
-
-
-def test_what_comes_of_the_page_is_said(site: Site) -> None:
-    here, other = site.origins
-    site.answer("/other", html("<p>ShelfBotter, MyShelfBot and Shelf-Bot are others"))
-    site.answer("/lower", html("<title>shelfbot</title>"))
-    site.answer("/gone", html(PAGE, status=404))
-    site.answer("/pdf", Answer(body=b"ShelfBot", headers=[("Content-Type", "application/pdf")]))
-    site.answer("/moved", redirect(f"{other}/bot"))
-    site.answer("/round", redirect("/round"))
-    site.answer("/slow", hang())
-    site.answer("/large", stream(52_428_801))
-    expected = {
-        f"{here}/bot": ("ok", f"{here}/bot names ShelfBot"),
-        f"{here}/lower": ("ok", f"{here}/lower names ShelfBot"),
-        f"{here}/moved": ("ok", f"{here}/moved names ShelfBot"),
-        f"{here}/other": ("missing", f"{here}/other does not name ShelfBot"),
-        f"{here}/gone": ("missing", f"{here}/gone: HTTP status 404"),
-        f"{here}/pdf": ("missing", f"{here}/pdf: it is not HTML but application/pdf"),
-        f"{here}/round": ("missing", f"{here}/round: it redirects more than 5 times"),
-        f"{here}/slow": ("missing", f"{here}/slow: no answer: "),
-        f"{here}/large": ("missing", f"{here}/large: no answer: "),
-        "http://127.0.0.1:99999/": ("missing", "http://127.0.0.1:99999/: "),
-        "http://[::1/": ("missing", "http://[::1/: "),
-        "HTTP://127.0.0.1:1/": ("missing", "HTTP://127.0.0.1:1/: http://127.0.0.1:1 is unreachable: "),
-    }
-    for url, (status, found) in expected.items():
-        code, rows = checked(USER_AGENT=f"ShelfBot/1.0 (+{url}; for books)", DOWNLOAD_TIMEOUT=0.5)
-        assert (rows["page"]["status"], rows["page"]["found"][: len(found)]) == (status, found)
-        assert code == (0 if url in {f"{here}/bot", f"{here}/moved"} else 1)
-        assert ("max size" in rows["page"]["found"]) == url.endswith("/large")
-    assert checked(USER_AGENT="ShelfBot/1.0 (books)")[1]["page"]["found"] == "no URL in the User-Agent"
-
-
-@pytest.mark.parametrize("settings", [{}, {"ROBOTSTXT_OBEY": False}])
-def test_a_page_that_robots_txt_closes_is_not_requested_and_nothing_is_said_of_it(
-    settings: dict[str, Any],
-) -> None:
-    with Site() as site:
-        site.answer("/robots.txt", robots("User-agent: ShelfBot\nDisallow: /bot\n"))
-        _, rows = checked(USER_AGENT=f"ShelfBot (+{site.origin}/bot)", **settings)
-        assert site.paths() == ["/robots.txt"]
-    url = f"{site.origin}/bot"
-    assert (rows["page"]["status"], rows["contact"]["status"]) == ("not checked", "not checked")
-    assert rows["page"]["found"] == f"{url} was not requested: robots.txt disallows it to ShelfBot (line 2)"
+        assert f" in {setting}, of letters" in row_of("product token", **settings)[1]
+    assert "into DEFAULT_REQUEST_HEADERS, as in" in row_of("page", **given["DEFAULT_REQUEST_HEADERS"])[1]
 
 
 @pytest.mark.parametrize(
-    ("page", "settings", "status", "found"),
+    ("settings", "status", "found"),
     [
-        ("", {"DEFAULT_REQUEST_HEADERS": {"from": "a.b@shelf.example"}}, "ok", "a.b@shelf.example in From"),
-        ("", {"USER_AGENT": "ShelfBot (bot@shelf.example)"}, "ok", "bot@shelf.example in the User-Agent"),
-        ("<p>Write to bot@shelf.co.example.", {}, "ok", "bot@shelf.co.example in the page"),
-        ("<img src=logo@2x.png> a @ b, @shelf, x@y", {}, "missing", "no mail address"),
-        ("", {"DEFAULT_REQUEST_HEADERS": {"From": None}}, "missing", "no mail address"),
+        ({"DEFAULT_REQUEST_HEADERS": {"from": "a.b@shelf.example"}}, "ok", "a.b@shelf.example in From"),
+        ({"USER_AGENT": "ShelfBot (bot@shelf.example)"}, "ok", "bot@shelf.example in the User-Agent"),
+        ({"USER_AGENT": "ShelfBot (a @ b, @shelf, x@y)"}, "missing", "no mail address"),
+        ({"DEFAULT_REQUEST_HEADERS": {"From": None}}, "missing", "no mail address"),
     ],
 )
-def test_a_contact_is_a_mail_address(page: str, settings: dict[str, Any], status: str, found: str) -> None:
-    given = Settings({"USER_AGENT": "ShelfBot (+https://shelf.example)", **settings})
-    row = {row.name: row for row in Identity(given).rows(Answered(page))}["contact"]
-    assert (row.status, row.found[: len(found)]) == (status, found)
+def test_a_contact_is_a_mail_address(settings: dict[str, Any], status: str, found: str) -> None:
+    row = checked(**{"USER_AGENT": "ShelfBot (+https://shelf.example)", **settings})[1]["contact"]
+    assert (row["status"], row["found"][: len(found)]) == (status, found)
+
+
+def test_a_page_is_a_url_in_the_user_agent() -> None:
+    assert row_of("page")[1] == "https://shelf.example/bot describes the crawler"
+    assert row_of("page", "ShelfBot/1.0 (books)")[0] == "missing"
 
 
 @pytest.mark.parametrize(
@@ -213,7 +147,7 @@ def test_a_contact_is_a_mail_address(page: str, settings: dict[str, Any], status
     ],
 )
 def test_robots_txt_is_asked_by_the_name_in_the_header(settings: dict[str, Any], status: str, text: str) -> None:
-    found = offline("one name", **settings)
+    found = row_of("one name", **settings)
     assert (found[0], found[1][-len(text) :]) == (status, text)
 
 
@@ -249,35 +183,20 @@ def test_what_a_setting_switches_off_is_missing(
     row: str, settings: dict[str, Any], change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scrapy_rep.clock.clock.time", lambda: 1_795_348_800.0)  # 2026-11-22
-    status, found = offline(row, **settings)
+    status, found = row_of(row, **settings)
     assert status == ("missing" if change else "ok")
     assert change in found
 
 
 def test_without_its_extension_neither_crawl_delay_nor_back_off_is_kept() -> None:
-    row = checked("--offline", EXTENSIONS={"scrapy_rep.crawl.pacing.crawl_delay.CrawlDelay": None})[1]["rate"]
+    row = checked(EXTENSIONS={"scrapy_rep.crawl.pacing.crawl_delay.CrawlDelay": None})[1]["rate"]
     assert (row["found"], row["change"]) == ("Crawl-delay is not kept; there is no back-off", ADDED)
 
 
-def test_ip_ranges_are_those_that_the_page_links() -> None:
-    for page, status in {
-        '<link rel="client-ranges" href="https://shelf.example/ips.json">': "ok",
-        '<link rel=help href="client-ranges.json">': "not checked",
-        "<p>no client-ranges": "not checked",
-        '<script rel="client-ranges"></script>': "not checked",
-    }.items():
-        given = Settings({"USER_AGENT": "ShelfBot (+https://shelf.example)"})
-        row = {row.name: row for row in Identity(given).rows(Answered(page))}["IP ranges"]
-        assert row.status == status
-        assert ("https://shelf.example/ips.json" in row.found) == (status == "ok")
-
-
-@pytest.mark.parametrize("part", ["a", "@", "a@", "a@a", "a@a.", ".a", "a.a@", "<link rel=client-ranges ", "é"])
-def test_a_page_is_searched_in_time_linear_in_it(part: str) -> None:
-    who = Identity(Settings({"USER_AGENT": "ShelfBot (+https://shelf.example)"}))
-
-    def ask(page: str) -> list[object]:
-        return [*who.rows(Answered(page))]
+@pytest.mark.parametrize("part", ["a", "@", "a@", "a@a", "a@a.", ".a", "a.a@", "https://"])
+def test_a_header_is_searched_in_time_linear_in_it(part: str) -> None:
+    def ask(text: str) -> list[object]:
+        return [*Identity(Settings({"USER_AGENT": f"ShelfBot {text}"})).rows()]
 
     assert is_linear_in_time(ask, part * 4_000, part * 32_000)
 
@@ -300,9 +219,9 @@ def here() -> ModuleType:
 
 
 def test_what_an_add_on_sets_counts(here: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out = command_here(identity, "--json", "--offline", ADDONS={here.Brings: 100})
+    code, out = command_here(identity, "--json", ADDONS={here.Brings: 100})
     assert (code, json.loads(out.splitlines()[0])["found"]) == (1, "BroughtBot")
-    assert command_here(identity, "--offline", ADDONS={here.Broken: 100})[0] == 2
+    assert command_here(identity, ADDONS={here.Broken: 100})[0] == 2
     err = capsys.readouterr().err
     assert err == "scrapy robots identity: error: the add-ons of this project cannot be loaded: no licence\n"
 
@@ -314,7 +233,7 @@ def test_the_settings_of_a_spider_count_where_it_is_named(
     project = {"USER_AGENT": "BookBot", "SPIDER_MODULES": [shop.__name__]}
     tokens = {}
     for arguments in ((), ("--spider", "shop"), ("--spider", "named")):
-        rows = checked("--offline", *arguments, **project)[1]
+        rows = checked(*arguments, **project)[1]
         tokens[rows["product token"]["found"]] = rows["rate"]["status"]
     assert tokens == {"BookBot": "ok", "ShelfBot": "missing", "NamedBot": "ok"}
     for arguments, settings in (
@@ -331,18 +250,6 @@ def test_the_settings_of_a_spider_count_where_it_is_named(
     assert third.startswith("scrapy robots identity: error: unknown setting REP_X: ")
 
 
-def test_settings_and_pages_cannot_steer_the_terminal() -> None:
-    code, out = command_here(identity, "--offline", USER_AGENT="ShelfBot \x1b[31m(+https://a.example/\u202e)")
+def test_settings_cannot_steer_the_terminal() -> None:
+    code, out = command_here(identity, USER_AGENT="ShelfBot \x1b[31m(+https://a.example/\u202e)")
     assert (code, all(line.isprintable() for line in out.splitlines())) == (1, True)
-
-
-def test_a_project_asks_in_a_process_of_its_own(tmp_path: Path, site: Site) -> None:
-    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = project_settings\n")
-    settings = {**OURS, "USER_AGENT": "BookBot", "SPIDER_MODULES": ["project_spiders"]}
-    (tmp_path / "project_settings.py").write_text("\n".join(f"{name} = {settings[name]!r}" for name in settings))
-    (tmp_path / "project_spiders.py").write_text(
-        "from scrapy import Spider\n\nclass Shelf(Spider):\n    name = 'shelf'\n"
-        f"    custom_settings = {{'USER_AGENT': 'ShelfBot/2 (+{site.origin}/bot)'}}\n"
-    )
-    code, out, err = robots_command(tmp_path, "identity", "--spider", "shelf")
-    assert (code, err, out.splitlines()[-1]) == (0, "", "7 ok, 0 missing, 2 not checked")
