@@ -455,7 +455,7 @@ def test_a_host_that_cannot_be_reached_is_a_clear_line_and_2(tmp_path: Path) -> 
     hosts = ("http://127.0.0.1:1/x", "ftp+x://h")
     code, out, err = robots_here(tmp_path, "explain", *hosts, "-s", "REP_RETRY_TIMES=0")
     assert (code, out) == (2, "disallowed  unreachable  http://127.0.0.1:1/x\n")
-    refused, scheme = err.splitlines()
+    scheme, refused = err.splitlines()
     assert re.fullmatch(
         (
             r"scrapy robots explain: error: "
