@@ -33,7 +33,6 @@ SUB_COMMANDS: Final = {
     "explain": "show whether a URL is allowed, and why",
     "fleet": "show the queue of hosts of a fleet: sites, requests, workers, pages a second",
     "forecast": "show how long a crawl of sites, or of a list of URLs, takes",
-    "identity": "check whether sites can tell who the crawler is",
     "lint": "check a robots.txt for errors and possible improvements",
     "resources": "show whether what a page loads is closed to a crawler",
     "serve": "serve a web page on which a robots.txt can be checked",

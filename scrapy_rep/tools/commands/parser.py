@@ -46,7 +46,6 @@ EXAMPLES: Final = {
         "example.com example.org --pages 5000",
         "--urls urls.txt --spider news --json",
     ),
-    "identity": ("", "--spider news", "--json"),
     "lint": ("", "robots.txt --fix", "https://example.com --json"),
     "resources": ("https://example.com/", "example.com/shop --agent Bingbot", "example.com --json"),
     "serve": ("", "--port 0", "--host 0.0.0.0 --public"),

@@ -67,7 +67,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     origin_of(url)
 
     async def work(fetcher: CrawlFetcher) -> None:
-        reports.append(await check(url, agent, _Asker(agent, fetcher, progress)))
+        reports.append(await check(url, agent, _CrawlAsker(agent, fetcher, progress)))
 
     try:
         crawl(with_gate(settings or default_settings()), work)
@@ -78,7 +78,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     return FAILED if not report.is_complete else FOUND if report.closed else OK
 
 
-class _Asker:
+class _CrawlAsker:
     """Fetches as a crawl of the project does, and asks as the crawler *agent*."""
 
     def __init__(self, agent: str, fetcher: CrawlFetcher, progress: Progress) -> None:
