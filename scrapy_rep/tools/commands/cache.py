@@ -1,9 +1,5 @@
 """List, show or purge the robots.txt files in the store of the project: REP_STORE, or Redis with REP_REDIS_URL.
 
-    scrapy robots cache list [--json]
-    scrapy robots cache show ORIGIN [--json]
-    scrapy robots cache purge [ORIGIN]
-
 ORIGIN may be any URL of the origin. Those of its tdmrep.json, its ai.txt and a license in the store stand for
 these files, which are purged with the origin, licenses with the one whose robots.txt names them.
 """
@@ -30,6 +26,7 @@ from scrapy_rep.tools.answers import time_fact
 
 from . import FOUND, OK
 from .inputs import InputError, with_scheme
+from .parser import add_shared
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -39,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("action", choices=["list", "show", "purge"])
     parser.add_argument("origin", nargs="?", help="an origin, or any URL of it")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_shared(parser, "--json")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:

@@ -1,8 +1,5 @@
 """Show the URLs whose verdict differs between two robots.txt files, or between two readings of one.
 
-    scrapy robots diff OLD NEW [--urls FILE | --sitemap] [--agent TOKEN]… [--dialect NAME] [--json]
-    scrapy robots diff OLD [NEW] --dialect NAME --dialect NAME …
-
 OLD and NEW are files, URLs (https://…) or -, standard input. With two dialects OLD is read in the first one and
 NEW, which may be left out if it is the same file, in the second one. The URLs to compare come from --urls, one
 per line, or from the sitemaps that NEW lists. Without either, paths are derived from the rules of both files:
@@ -39,6 +36,7 @@ from .inputs import (
     read_lines,
     token_of,
 )
+from .parser import SHARED, add_shared
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
@@ -57,18 +55,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     urls = parser.add_mutually_exclusive_group()
     urls.add_argument("--urls", metavar="FILE", help="compare these, one per line; - is standard input")
     urls.add_argument("--sitemap", action="store_true", help="compare the URLs in the sitemaps that NEW lists")
-    parser.add_argument(
-        "--agent", metavar="TOKEN", action="append", help="a product token or User-Agent header, may be repeated"
-    )
-    parser.add_argument(
-        "--dialect",
-        metavar="NAME",
-        action="append",
-        default=[],
-        choices=DIALECTS,
-        help=f"how to read both, or, given twice, OLD and NEW (default: REP_DIALECT): {', '.join(DIALECTS)}",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object per change")
+    how = f"how to read both, or, given twice, OLD and NEW (default: REP_DIALECT): {', '.join(DIALECTS)}"
+    parser.add_argument("--dialect", **(SHARED["--dialect"] | {"action": "append", "default": [], "help": how}))
+    add_shared(parser, "--json", agent="a product token or User-Agent header, may be repeated (default: *)")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
@@ -118,7 +107,7 @@ class _FileComparison:
         self._subject = "URLs"  # what the URLs are called
         self._count = self._changed = self._disallowed = self._allowed = 0
         self._exit_code = OK
-        self._progress = Progress(sys.stderr) if sys.stderr.isatty() else None
+        self._progress = Progress(sys.stderr, is_logged=False)
 
     def keep(self, file: GivenFile) -> None:
         """Take one of the two files. Raises `InputError` for an unreachable one, whose rules are unknown."""
@@ -148,12 +137,12 @@ class _FileComparison:
             if changes:
                 self._changed += 1
                 self._exit_code = max(self._exit_code, FOUND)
-                self._clear_progress()
+                self._progress.clear()
             for change in changes:
                 self._disallowed += change.old.allowed
                 self._allowed += change.new.allowed
                 self._out.write(self._json(change) if self._as_json else self._text(change))
-            if self._progress and not self._count % _PROGRESS_EVERY:
+            if not self._count % _PROGRESS_EVERY:
                 self._progress.show(f"{self._count:,} {self._subject} compared, {self._changed:,} change")
 
     def compare_sitemaps(self, settings: BaseSettings) -> None:
@@ -181,17 +170,12 @@ class _FileComparison:
 
     def _print_problem(self, problem: str) -> None:
         """Print what could not be compared."""
-        self._clear_progress()
         self._out.flush()
         self._exit_code = print_error("diff", problem)
 
-    def _clear_progress(self) -> None:
-        if self._progress:
-            self._progress.clear()
-
     def end(self) -> int:
         """Print the totals; return the exit code."""
-        self._clear_progress()
+        self._progress.clear()
         totals = f"change: {self._disallowed:,} newly disallowed, {self._allowed:,} newly allowed"
         old, new = self._dialects
         if old != new:

@@ -74,10 +74,9 @@ _PROGRESS_EVERY: Final = 100  # URLs
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("urls", nargs="*", metavar="URL", help="- or nothing: one per line from standard input")
-    add_shared(parser, "--agent", "--dialect", spider="say what the crawl of this spider does")
+    add_shared(parser, "--agent", "--dialect", "--json", spider="say what the crawl of this spider does")
     parser.add_argument("--file", metavar="FILE", help="use this robots.txt for every URL; - is standard input")
     parser.add_argument("--page", action="store_true", help="request the page too, and show what it says")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.add_argument("--full", action="store_true", help="explain each of several URLs in full")
 
 

@@ -1,8 +1,5 @@
 """Check robots.txt files for errors and possible improvements, and fix what is safe to fix.
 
-    scrapy robots lint [FILE|FOLDER|URL|-]… [--select NAMES] [--ignore NAMES] [--fix | --diff]
-    robots-lint …, the same command, which needs no Scrapy but for a URL
-
 In a FOLDER (by default this one) all files called *robots*.txt are linted; - is standard input; for a URL
 (https://…) the robots.txt of its origin is fetched. Prints "file:line:column: severity: message (code)" for each
 finding and, indented below it, its line, what follows from it, and what to do. NAMES are codes, severities, or
@@ -87,7 +84,7 @@ def _add_outputs(parser: ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--grouped", action="store_true", help="print each code once, with its lines")
     group.add_argument("--statistics", action="store_true", help="print the number of findings of each code")
-    group.add_argument("--json", action="store_true", help="print one JSON object per line")
+    group.add_argument("--json", action="store_true", help="print JSON, an object per line")
     group.add_argument("--sarif", action="store_true", help="print one SARIF 2.1.0 document")
     group.add_argument("--github", action="store_true", help="print annotations for GitHub Actions")
     group.add_argument("--diff", action="store_true", help="print what --fix would change, and write nothing")
