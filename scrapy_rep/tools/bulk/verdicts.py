@@ -99,17 +99,6 @@ class _Asked:
         return [BulkVerdict.of(self.origin, access, token, verdict(token, url)) for token in self.tokens]
 
 
-@dataclass(frozen=True, slots=True)
-class _Unknown:
-    """The same verdict on every URL of an origin, for each crawler."""
-
-    verdicts: list[BulkVerdict]
-    octets: int = 0
-
-    def on(self, _url: str) -> list[BulkVerdict]:
-        return self.verdicts
-
-
 class Decider:
     """Answers about URLs from *source*, as *options* say, and keeps as many files as *held* says.
 
@@ -119,38 +108,45 @@ class Decider:
     def __init__(self, source: Source, options: BulkOptions, held: Held | None = None) -> None:
         self._source, self._options = source, options
         self._most, self._octets = held or Held(), 0
-        self._held: OrderedDict[Origin, _Asked | _Unknown] = OrderedDict()
-        self._no_url = self._unknown("", Missing.NO_URL)
+        self._held: OrderedDict[Origin, _Asked | Missing] = OrderedDict()
 
     def on(self, url: str) -> list[BulkVerdict]:
         """The verdict on *url* for each crawler. Raises `SourceError`."""
         origin = None if len(url) > LONGEST_URL or _find_control(url) else Origin.find(url)
         if origin is None:
-            return self._no_url.verdicts
+            return self._unknown("", Missing.NO_URL)
         held = self._held.get(origin)
         if held is None:
-            held = self._held[origin] = self._load(origin)
-            self._octets += held.octets
-            while len(self._held) > max(self._most.files, 1) or (
-                self._octets > self._most.octets and len(self._held) > 1
-            ):
-                self._octets -= self._held.popitem(last=False)[1].octets
+            held = self._hold(origin)
         self._held.move_to_end(origin)
-        return held.on(url)
+        return self._unknown(str(origin), held) if isinstance(held, Missing) else held.on(url)
 
-    def _load(self, origin: Origin) -> _Asked | _Unknown:
+    def _hold(self, origin: Origin) -> _Asked | Missing:
+        held = self._held[origin] = self._load(origin)
+        self._octets += _octets(held)
+        while len(self._held) > max(self._most.files, 1) or (
+            self._octets > self._most.octets and len(self._held) > 1
+        ):
+            self._octets -= _octets(self._held.popitem(last=False)[1])
+        return held
+
+    def _load(self, origin: Origin) -> _Asked | Missing:
         options, known = self._options, self._source.get(origin)
         if isinstance(known, Missing):
-            return self._unknown(str(origin), known)
+            return known
         access = options.unreachable if known.access is Access.UNREACHABLE else known.access
         robotstxt = parse(rules_by(access, known.body), options.dialect, limit=options.limit)
         tokens = [next(filter(robotstxt.has_group, one), one[-1]) or "*" for one in options.crawlers]
         return _Asked(str(origin), known.access, robotstxt, tokens, len(known.body))
 
-    def _unknown(self, origin: str, reason: Missing) -> _Unknown:
+    def _unknown(self, origin: str, reason: Missing) -> list[BulkVerdict]:
         allowed = self._options.missing if reason is Missing.NO_FILE else None
-        tokens = [crawler[0] or "*" for crawler in self._options.crawlers]
-        return _Unknown([BulkVerdict(origin, token, allowed, None, None, reason.value) for token in tokens])
+        tokens = (crawler[0] or "*" for crawler in self._options.crawlers)
+        return [BulkVerdict(origin, token, allowed, None, None, reason.value) for token in tokens]
+
+
+def _octets(held: _Asked | Missing) -> int:
+    return 0 if isinstance(held, Missing) else held.octets
 
 
 def decide(
