@@ -22,7 +22,7 @@ from scrapy_rep.protocol import Kind, Origin, parse
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.settings import NOT_SHARED
-from scrapy_rep.tools.answers import time_fact
+from scrapy_rep.tools.answers import entry_facts, time_fact
 
 from . import FOUND, OK
 from .inputs import InputError, with_scheme
@@ -114,13 +114,7 @@ def _line(entry: Entry) -> str:
 def _facts(entry: Entry) -> dict[str, Any]:
     return {
         "origin": str(entry.origin),
-        "access": entry.access.value,
-        "status": entry.status,
-        "url": entry.url,
-        "hops": list(entry.hops),
-        "octets": len(entry.body),
-        "sha256": entry.sha256,
-        "fetched_at": time_fact(entry.fetched_at),
+        **entry_facts(entry),
         "fresh_until": time_fact(entry.fresh_until),
         "etag": entry.etag,
         "last_modified": entry.last_modified,

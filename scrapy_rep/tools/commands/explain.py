@@ -31,6 +31,7 @@ from scrapy_rep.protocol.display import duration, number_of, shown
 from scrapy_rep.tools.answers import (
     WORDS,
     delay_text,
+    entry_facts,
     hold_text,
     record_facts,
     record_text,
@@ -451,15 +452,10 @@ def _source_facts(rules: CrawlerRules) -> dict[str, Any]:
         return {"file": rules.file, **_kind_facts(rules.robotstxt.body)}
     entry = fetched.entry
     return {
-        "url": entry.url,
-        "status": entry.status,
+        **entry_facts(entry),
         "access": fetched.robots.access.value,
-        "hops": list(entry.hops),
-        "octets": len(entry.body),
         **_kind_facts(entry.body),
-        "sha256": entry.sha256,
         "from_store": not fetched.is_fresh,
-        "fetched_at": time_fact(entry.fetched_at),
         "until": time_fact(fetched.robots.until),
         "problem": fetched.problem or None,
     }

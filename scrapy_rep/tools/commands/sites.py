@@ -193,10 +193,8 @@ async def said_about(
         rules[0].fetched if rules else None,
     )
     if any(allowed) and fetched is not None:
-        if of_pages is not None:
-            await fetcher.add_files(fetched, of_pages)
         licenses = dict.fromkeys(license_url for each in rules for license_url in each.signals.licenses)
-        await fetcher.add_licenses(fetched, licenses)
+        await fetcher.add_files(fetched, of_pages, licenses)
         page = await fetcher.fetch_page(url) if of_pages is not None else None
     if of_pages is None:
         return [each.said_by_site(url) for each in rules]
