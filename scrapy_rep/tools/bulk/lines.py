@@ -10,7 +10,7 @@ import zlib
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from io import BufferedReader
 from typing import IO, Final, cast
 
@@ -18,7 +18,7 @@ from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.files import require_text
 
 from .sources import Source
-from .verdicts import BulkOptions, Decider, Held
+from .verdicts import BulkOptions, BulkVerdict, Decider, Held
 
 Damaged: Final = (EOFError, zlib.error, lzma.LZMAError)
 """What reading raises, beside ``OSError``, when a compressed file is cut off or damaged."""
@@ -33,7 +33,7 @@ _OPENERS: Final[Mapping[bytes, Callable[[BufferedReader], object]]] = {
 
 
 class LineDecider:
-    """Decides batches of the input, one after the other."""
+    """Decides batches of the input, one after the other. Each process has its own, and opens the source itself."""
 
     def __init__(
         self,
@@ -46,10 +46,18 @@ class LineDecider:
     ) -> None:
         """*source* opens what is asked. *only* are those `WORDS` of a verdict that are written, all if empty.
 
-        With *as_urls* the URLs alone are written, as they came. Raises `SourceError`.
+        With *as_urls* the URLs alone are written, as they came.
         """
-        self._only, self._as_urls = only or WORDS.values(), as_urls
-        self._decider = Decider(source(), options, held)
+        self._only, self._as_urls = tuple(only or WORDS.values()), as_urls
+        self._source, self._options, self._held = source, options, held
+
+    @cached_property
+    def _decider(self) -> Decider:
+        return Decider(self._source(), self._options, self._held)
+
+    def open(self) -> None:
+        """Open the source, only to see that it can be used. Raises `SourceError`."""
+        self._source()
 
     def __call__(self, lines: Sequence[bytes]) -> tuple[bytes, int, Counter[str]]:
         """The output for the URLs in *lines*, the number of verdicts, and why some are unknown.
@@ -65,9 +73,16 @@ class LineDecider:
                 if verdict.allowed is None:
                     unknown[verdict.reason] += 1
                 if WORDS[verdict.allowed] in self._only:
-                    facts = {} if self._as_urls else {"url": url, **verdict.as_facts()}
-                    written.append(json.dumps(facts).encode() if facts else line)
+                    written.append(
+                        line if self._as_urls else f'{{"url": {json.dumps(url)}, {_rest(verdict)}'.encode()
+                    )
         return b"".join(each + b"\n" for each in written), number, unknown
+
+
+@lru_cache(maxsize=4_096)  # as many as are kept of the verdicts
+def _rest(verdict: BulkVerdict) -> str:
+    """What follows the URL in a line of JSON."""
+    return json.dumps(verdict.as_facts())[1:]
 
 
 # The input: a list of any size, with lines of any length.

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Access, Dialect, Origin, Reason, RobotsTxt, Verdict, parse
@@ -24,6 +25,7 @@ Crawler = tuple[str, ...]
 LONGEST_URL: Final = 65_536
 """Characters; a longer text is not asked about."""
 
+_VERDICTS_KEPT: Final = 4_096  # most URLs of a list are decided by few rules
 _find_control = re.compile(r"[\0-\x1f\x7f]").search
 
 
@@ -43,6 +45,7 @@ class BulkVerdict:
     reason: str
 
     @classmethod
+    @lru_cache(maxsize=_VERDICTS_KEPT)
     def of(cls, origin: str, access: Access, agent: str, verdict: Verdict) -> BulkVerdict:
         """What *verdict* means where *access* chose the rules."""
         if access is not Access.SUCCESSFUL and verdict.reason is not Reason.ROBOTS_TXT:
@@ -51,14 +54,7 @@ class BulkVerdict:
 
     def as_facts(self) -> dict[str, Any]:
         """The same as data for JSON; without an origin that is null."""
-        return {  # millions of them: `asdict` takes ten times as long
-            "origin": self.origin or None,
-            "agent": self.agent,
-            "allowed": self.allowed,
-            "line": self.line,
-            "rule": self.rule,
-            "reason": self.reason,
-        }
+        return {**asdict(self), "origin": self.origin or None}
 
 
 @dataclass(frozen=True, slots=True)

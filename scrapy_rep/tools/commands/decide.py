@@ -16,7 +16,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from itertools import islice
@@ -30,7 +30,7 @@ from scrapy_rep.tools.bulk.lines import Damaged, LineDecider, decompressed, line
 from scrapy_rep.tools.bulk.sources import SourceError, open_source
 from scrapy_rep.tools.bulk.verdicts import BulkOptions, Held
 from scrapy_rep.tools.files import open_file
-from scrapy_rep.tools.processes import cores, map_with_state
+from scrapy_rep.tools.processes import cores, map_in_processes
 
 from . import FOUND, OK
 from .inputs import InputError, crawlers_of, unreadable
@@ -73,11 +73,11 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     parsed = RepSettings.from_settings(settings)
     source = Path(arguments.robots) if arguments.robots else _store_of(parsed, settings)
-    start = _decider(arguments, settings, parsed, source)
+    decider = _decider(arguments, settings, parsed, source)
     try:
-        start()  # what cannot be used is said before anything is read
+        decider.open()  # what cannot be used is said before anything is read
         # Settings may hold what cannot be sent to another process.
-        number, unknown = _decide(arguments.urls, start, cores() if isinstance(source, Path) else 1, out)
+        number, unknown = _decide(arguments.urls, decider, cores() if isinstance(source, Path) else 1, out)
     except SourceError as error:
         raise InputError(str(error)) from None
     out.flush()
@@ -90,8 +90,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
 
 def _decider(
     arguments: Namespace, settings: BaseSettings, parsed: RepSettings, place: Path | BaseSettings
-) -> Callable[[], LineDecider]:
-    """What each process starts with. Raises `InputError` and `InvalidSettingError`."""
+) -> LineDecider:
+    """What each process works with. Raises `InputError` and `InvalidSettingError`."""
     crawlers, as_urls = crawlers_of(arguments.agent, settings), arguments.format == "urls"
     if as_urls and (len(arguments.only or ()), len(crawlers)) != (1, 1):
         raise InputError(
@@ -107,7 +107,7 @@ def _decider(
     status_access = dict(parsed.status_access)
     source = partial(open_source, place, stale_max=parsed.stale_max, status_access=status_access)
     held = Held(parsed.memory_entries // cores(), parsed.memory_size // cores() // _TIMES_ITS_BODY)
-    return partial(LineDecider, source, options, held, tuple(arguments.only or ()), as_urls=as_urls)
+    return LineDecider(source, options, held, arguments.only or (), as_urls=as_urls)
 
 
 def _store_of(parsed: RepSettings, settings: BaseSettings) -> Path | BaseSettings:
@@ -135,7 +135,7 @@ def _opened(name: str) -> AbstractContextManager[BufferedReader]:
         raise unreadable(name, error) from None
 
 
-def _decide(name: str, start: Callable[[], LineDecider], processes: int, out: IO[str]) -> tuple[int, Counter[str]]:
+def _decide(name: str, decider: LineDecider, processes: int, out: IO[str]) -> tuple[int, Counter[str]]:
     """Write the verdicts on the URLs in the file *name* as they come, and show progress.
 
     Returns how many there are, and why some are unknown. Raises `InputError` and `SourceError`.
@@ -146,8 +146,8 @@ def _decide(name: str, start: Callable[[], LineDecider], processes: int, out: IO
     write = out.buffer.write if hasattr(out, "buffer") else lambda octets: out.write(octets.decode())
     with _opened(name) as file:
         size = _size(file)
-        results = map_with_state(
-            start, _batches(name, file), worth_it=_BATCHES_WORTH_PROCESSES, processes=processes, batch=1
+        results = map_in_processes(
+            decider, _batches(name, file), worth_it=_BATCHES_WORTH_PROCESSES, processes=processes, batch=1
         )
         with closing(cast("Any", results)):
             for octets, count, reasons in results:

@@ -150,7 +150,7 @@ def test_several_processes_print_what_one_does(monkeypatch: pytest.MonkeyPatch) 
 def test_what_cannot_be_done_is_said_in_one_line_and_ends_it_with_2(
     arguments: list[str], settings: dict[str, str], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    Path("cut.gz").write_bytes(gzip.compress(os.urandom(1_000))[:500])
+    Path("cut.gz").write_bytes(gzip.compress(os.urandom(10_000).hex().encode())[:5_000])
     Path("false.gz").write_bytes(b"\x1f\x8bgarbage" * 9)
     code, _ = decided("--urls", "urls", *arguments, **settings)
     err = capsys.readouterr().err
