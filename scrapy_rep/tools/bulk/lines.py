@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from io import BufferedReader
-from typing import IO, Final, cast
+from typing import Final, cast
 
 from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.files import require_text
 
 from .sources import Source
-from .verdicts import BulkOptions, BulkVerdict, Decider, Held
+from .verdicts import VERDICTS_KEPT, BulkOptions, BulkVerdict, Decider, Held
 
 Damaged: Final = (EOFError, zlib.error, lzma.LZMAError)
 """What reading raises, beside ``OSError``, when a compressed file is cut off or damaged."""
@@ -79,7 +79,7 @@ class LineDecider:
         return b"".join(each + b"\n" for each in written), number, unknown
 
 
-@lru_cache(maxsize=4_096)  # as many as are kept of the verdicts
+@lru_cache(maxsize=VERDICTS_KEPT)
 def _rest(verdict: BulkVerdict) -> str:
     """What follows the URL in a line of JSON."""
     return json.dumps(verdict.as_facts())[1:]
@@ -88,25 +88,24 @@ def _rest(verdict: BulkVerdict) -> str:
 # The input: a list of any size, with lines of any length.
 
 
-def decompressed(file: BufferedReader) -> IO[bytes]:
+def decompressed(file: BufferedReader) -> BufferedReader:
     """*file*, or what it holds if it is compressed with gzip, bzip2 or xz."""
     start = file.peek(max(map(len, _OPENERS)))
     opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
-    return cast("IO[bytes]", opener(file)) if opener else file
+    return cast("BufferedReader", opener(file)) if opener else file  # all have a `peek`
 
 
-def lines_in(file: IO[bytes]) -> Iterator[bytes]:
+def lines_in(file: BufferedReader) -> Iterator[bytes]:
     """Yield the lines of *file* that are not blank, without white space around them and a byte order mark.
 
     Of a line that is longer than any URL the start is kept, which is too long for one as well. Raises what reading
     raises, and ``OSError`` for a binary file.
     """
-    is_first, is_rest = True, False  # of a line that is too long
-    for line in iter(partial(file.readline, _LONGEST_LINE), b""):
+    require_text(file.peek(_START)[:_START])
+    is_rest = False  # of a line that is too long
+    for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE), b"")):
         was_rest, is_rest = is_rest, not line.endswith(b"\n")
-        if is_first:
-            require_text(line[:_START])
+        if not number:
             line = line.removeprefix(BOM_UTF8)  # noqa: PLW2901  # Notepad writes one
-            is_first = False
         if not was_rest and (line := line.strip()):
             yield line

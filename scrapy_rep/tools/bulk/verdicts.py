@@ -25,7 +25,7 @@ Crawler = tuple[str, ...]
 LONGEST_URL: Final = 65_536
 """Characters; a longer text is not asked about."""
 
-_VERDICTS_KEPT: Final = 4_096  # most URLs of a list are decided by few rules
+VERDICTS_KEPT: Final = 32_768  # of many sites in any order: 20 MB at most
 _find_control = re.compile(r"[\0-\x1f\x7f]").search
 
 
@@ -45,7 +45,7 @@ class BulkVerdict:
     reason: str
 
     @classmethod
-    @lru_cache(maxsize=_VERDICTS_KEPT)
+    @lru_cache(maxsize=VERDICTS_KEPT)
     def of(cls, origin: str, access: Access, agent: str, verdict: Verdict) -> BulkVerdict:
         """What *verdict* means where *access* chose the rules."""
         if access is not Access.SUCCESSFUL and verdict.reason is not Reason.ROBOTS_TXT:

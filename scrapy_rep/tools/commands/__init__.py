@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 OK, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing to report, something to report, the command could not do its work."""
 
-_TOLD: Final = ((f"{__name__}.inputs", "InputError"), ("scrapy_rep.exceptions", "InvalidSettingError"))
+_TOLD: Final = (
+    (f"{__name__}.inputs", "InputError"),
+    ("scrapy_rep.exceptions", "InvalidSettingError"),
+    ("scrapy_rep.tools.bulk.sources", "SourceError"),
+    ("scrapy_rep.tools.watch.copies", "UnusableFileError"),
+)
 """The errors of a command that say what to change. Who raises one has loaded its module."""
 
 SUB_COMMANDS: Final = {

@@ -27,13 +27,13 @@ from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.bulk.lines import Damaged, LineDecider, decompressed, lines_in
-from scrapy_rep.tools.bulk.sources import SourceError, open_source
+from scrapy_rep.tools.bulk.sources import open_source
 from scrapy_rep.tools.bulk.verdicts import BulkOptions, Held
 from scrapy_rep.tools.files import open_file
 from scrapy_rep.tools.processes import cores, map_in_processes
 
 from . import FOUND, OK
-from .inputs import InputError, crawlers_of, unreadable
+from .inputs import InputError, crawlers_of, require_piped, unreadable
 from .parser import add_shared
 from .terminal import Progress, Speed, print_warning
 
@@ -74,12 +74,9 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     parsed = RepSettings.from_settings(settings)
     source = Path(arguments.robots) if arguments.robots else _store_of(parsed, settings)
     decider = _decider(arguments, settings, parsed, source)
-    try:
-        decider.open()  # what cannot be used is said before anything is read
-        # Settings may hold what cannot be sent to another process.
-        number, unknown = _decide(arguments.urls, decider, cores() if isinstance(source, Path) else 1, out)
-    except SourceError as error:
-        raise InputError(str(error)) from None
+    decider.open()  # what cannot be used is said before anything is read
+    # Settings may hold what cannot be sent to another process.
+    number, unknown = _decide(arguments.urls, decider, cores() if isinstance(source, Path) else 1, out)
     out.flush()
     if not unknown:
         return OK
@@ -124,10 +121,7 @@ def _store_of(parsed: RepSettings, settings: BaseSettings) -> Path | BaseSetting
 def _opened(name: str) -> AbstractContextManager[BufferedReader]:
     """The file *name*, or standard input. Raises ``OSError`` and `InputError`."""
     if name == "-":
-        if sys.stdin is None or sys.stdin.isatty():
-            raise InputError(
-                "no URLs given: name a file with --urls, or pipe them to standard input, one per line"
-            )
+        require_piped("name a file with --urls")
         return nullcontext(cast("BufferedReader", sys.stdin.buffer))
     try:
         return open_file(Path(name))

@@ -51,6 +51,7 @@ from .inputs import (
     origin_of,
     read_file,
     read_lines,
+    require_piped,
     with_scheme,
 )
 from .parser import add_shared
@@ -106,8 +107,8 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
 
 
 def _urls(given: Sequence[str]) -> Iterator[str]:
-    if not given and (sys.stdin is None or sys.stdin.isatty()):
-        raise InputError("no URL given: name one, or - to read them from standard input, one per line")
+    if not given:
+        require_piped("name one")
     for url in given or ("-",):
         if url == "-":
             yield from read_lines("-")

@@ -81,6 +81,12 @@ def origin_of(url: str) -> Origin:
     return origin
 
 
+def require_piped(otherwise: str) -> None:
+    """Raise `InputError` if nothing is piped to standard input: the user would wait for the command."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InputError(f"no URL given: {otherwise}, or pipe them to standard input, one per line")
+
+
 def decidable(urls: Iterable[str], failed: Callable[[str], object]) -> Iterator[str]:
     """Yield those of *urls* that rules can decide, URLs and paths; *failed* gets what is wrong with the others."""
     for url in urls:

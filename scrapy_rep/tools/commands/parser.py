@@ -38,7 +38,7 @@ EXAMPLES: Final = {
     "explain": (
         "https://example.com/private",
         "/private /public --file robots.txt --agent GPTBot",
-        "https://example.com/page --spider news --page",
+        "https://example.com/page --page --json",
     ),
     "fleet": ("", "--watch", "--key news:requests --json"),
     "forecast": (

@@ -39,9 +39,9 @@ _MARKS: Final = re.compile(r"`([^`\n]+)`|\[([^]\n]+)\]\([^)\s]+\)|\*{1,2}(\w[^*\
 # The terminal.
 
 
-def is_terminal(out: IO[str]) -> bool:
-    """Whether *out* is a terminal that can move its cursor."""
-    return out.isatty() and os.environ.get("TERM") != "dumb"
+def is_terminal(out: IO[str] | None) -> bool:
+    """Whether *out* is a terminal that can move its cursor; None is a stream that the shell has closed."""
+    return out is not None and out.isatty() and os.environ.get("TERM") != "dumb"
 
 
 @lru_cache(maxsize=8)
@@ -65,7 +65,7 @@ def width_of(out: IO[str]) -> int:
         pass
     try:
         return os.get_terminal_size(out.fileno()).columns or _USUAL_WIDTH
-    except (OSError, ValueError):  # a pipe, or no file at all
+    except (AttributeError, OSError, ValueError):  # a pipe, no file at all, or closed
         return _USUAL_WIDTH
 
 

@@ -28,7 +28,7 @@ from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.survey.site_list import SiteList
 from scrapy_rep.tools.watch.changes import Change, Watch
-from scrapy_rep.tools.watch.copies import Copies, Copy, UnusableFileError
+from scrapy_rep.tools.watch.copies import Copies, Copy
 
 from . import FAILED, FOUND, OK
 from .inputs import InputError, fetch_settings, is_url, numbered_lines, origin_of, token_of
@@ -79,8 +79,6 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
             copies.commit()  # last, so that a run that breaks off tells the same changes again
     except KeyboardInterrupt:
         raise InputError("interrupted: nothing was stored") from None
-    except UnusableFileError as error:
-        raise InputError(str(error)) from None
     return code
 
 

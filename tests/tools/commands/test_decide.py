@@ -194,4 +194,4 @@ def test_a_closed_standard_input_is_no_list(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", None)  # as Python starts with <&-
     assert decided() == (2, "")
-    assert "no URLs given: name a file with --urls" in capsys.readouterr().err
+    assert "no URL given: name a file with --urls" in capsys.readouterr().err
