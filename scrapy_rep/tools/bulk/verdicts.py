@@ -45,7 +45,6 @@ class BulkVerdict:
     reason: str
 
     @classmethod
-    @lru_cache(maxsize=VERDICTS_KEPT)
     def of(cls, origin: str, access: Access, agent: str, verdict: Verdict) -> BulkVerdict:
         """What *verdict* means where *access* chose the rules."""
         if access is not Access.SUCCESSFUL and verdict.reason is not Reason.ROBOTS_TXT:
@@ -92,7 +91,10 @@ class _Asked:
 
     def on(self, url: str) -> list[BulkVerdict]:
         verdict, access = self.robotstxt.verdict, self.access
-        return [BulkVerdict.of(self.origin, access, token, verdict(token, url)) for token in self.tokens]
+        return [_verdict(self.origin, access, token, verdict(token, url)) for token in self.tokens]
+
+
+_verdict = lru_cache(maxsize=VERDICTS_KEPT)(BulkVerdict.of)
 
 
 class Decider:

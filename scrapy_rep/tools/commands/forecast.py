@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol.display import duration, iso_time, number_of, shown
 from scrapy_rep.tools.answers import delay_text, hold_text, time_text
-from scrapy_rep.tools.forecast import Forecast, OriginForecast, seconds_of, side_by_side
+from scrapy_rep.tools.forecast import OriginForecast, seconds_of, side_by_side
 
 from . import FAILED, FOUND, OK
 from .crawl_runner import ABOVE_SHELL_DEFAULTS, with_spider
@@ -82,26 +82,28 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     progress.clear()
     if not counts:  # Ctrl-C ended the crawl
         return FAILED
-    forecast, within = side_by_side(counts[0].origins), arguments.within
-    lines = _as_json(forecast, within) if arguments.json else _as_text(forecast, within, out)
+    within = arguments.within
+    *each, together = side_by_side(counts[0].origins, within)
+    lines = _as_json(each, together, within) if arguments.json else _as_text(each, together, within, out)
     out.writelines(f"{line}\n" for line in lines)
-    is_short = within is not None and forecast.fitting(within) < forecast.pages
-    return FAILED if problems else FOUND if is_short else OK
+    return FAILED if problems else FOUND if together.fitting < together.pages else OK
 
 
-def _as_text(forecast: Forecast, within: float | None, out: IO[str]) -> Iterator[str]:
-    for each in forecast.origins:
+def _as_text(
+    origins: list[OriginForecast], together: OriginForecast, within: float | None, out: IO[str]
+) -> Iterator[str]:
+    for each in origins:
         yield paint(shown(each.origin), "strong", out)
         sections = [("pages", [_pages(each)]), ("delay", [_delay(each)])]
         sections += [("back-off", [hold_text(each.held)])] if each.held else []
         yield from labelled([*sections, *_durations(each, within)], out)
-    if len(forecast.origins) > 1:
-        yield paint(f"all {len(forecast.origins)} origins, side by side", "strong", out)
-        pages = f"{_at_least(forecast)}{forecast.pages:,}" if forecast.is_known else "unknown"
-        yield from labelled([("pages", [pages]), *_durations(forecast, within)], out)
+    if len(origins) > 1:
+        yield paint(f"all {len(origins)} origins, side by side", "strong", out)
+        pages = f"{_at_least(together)}{together.pages:,}" if together.is_known else "unknown"
+        yield from labelled([("pages", [pages]), *_durations(together, within)], out)
 
 
-def _at_least(forecast: Forecast | OriginForecast) -> str:
+def _at_least(forecast: OriginForecast) -> str:
     return "at least " if forecast.error else ""
 
 
@@ -129,14 +131,14 @@ def _delay(origin: OriginForecast) -> str:
     return f"{delay_text(pace.seconds)}: {source}"
 
 
-def _durations(forecast: Forecast | OriginForecast, within: float | None) -> Iterator[tuple[str, list[str]]]:
+def _durations(forecast: OriginForecast, within: float | None) -> Iterator[tuple[str, list[str]]]:
     seconds = forecast.seconds
     if seconds is None:
         yield "duration", ["unknown"]
         return
     until = f"until {time_text(clock.time() + seconds)} if it starts now"
     yield "duration", [f"{_at_least(forecast)}{duration(seconds)}, {until}"]
-    fitting, pages = forecast.fitting(within or 0.0), forecast.pages
+    fitting, pages = forecast.fitting, forecast.pages
     if within is not None and not (forecast.error and fitting == pages):
         part = "all pages" if fitting == pages else f"{fitting:,} of {pages:,} pages, {_percent(fitting / pages)}"
         yield "within", [f"{duration(within)}: {part}"]
@@ -146,8 +148,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}%" if 0.01 <= share < 0.995 else "less than 1%" if share < 0.5 else "over 99%"
 
 
-def _as_json(forecast: Forecast, within: float | None) -> Iterator[str]:
-    for each in forecast.origins:
+def _as_json(origins: list[OriginForecast], together: OriginForecast, within: float | None) -> Iterator[str]:
+    for each in origins:
         pace = each.pace
         facts = {
             "origin": each.origin, **_facts(each, within),
@@ -157,12 +159,12 @@ def _as_json(forecast: Forecast, within: float | None) -> Iterator[str]:
             "backoff": round(each.held, 3) or None,
         }  # fmt: skip
         yield json.dumps(facts)
-    yield json.dumps({"origin": None, **_facts(forecast, within)})
+    yield json.dumps({"origin": None, **_facts(together, within)})
 
 
-def _facts(forecast: Forecast | OriginForecast, within: float | None) -> dict[str, Any]:
+def _facts(forecast: OriginForecast, within: float | None) -> dict[str, Any]:
     seconds = forecast.seconds
-    fitting = None if within is None or seconds is None or forecast.error else forecast.fitting(within)
+    fitting = None if within is None or seconds is None or forecast.error else forecast.fitting
     return {
         "pages": forecast.pages if forecast.is_known else None,
         "error": forecast.error or None,

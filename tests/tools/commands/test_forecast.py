@@ -503,23 +503,27 @@ def test_a_duration_is_shown_in_two_units(seconds: float, text: str) -> None:
 
 def test_ours_a_back_off_is_waited_for_once_in_a_download_slot() -> None:
     slow = Pace(10, "Crawl-delay")
-    found = side_by_side(
-        [
-            OriginForecast("https://example.com", "example.com", 5, 0, 1, 0, slow, held=100),
-            OriginForecast("http://example.com", "example.com", 4, 0, 0, 0, slow, held=99),
-            OriginForecast("https://example.org", "example.org", 0, 0, 0, 0, slow, held=300),
-        ]
-    )
-    assert [one.seconds for one in found.origins] == [200, 200, 0]
-    assert [found.origins[0].fitting(within) for within in (50, 100, 150, 200)] == [0, 0, 2, 5]
-    assert (found.seconds, found.fitting(150)) == (200, 4)
+
+    def found(within: float) -> list[OriginForecast]:
+        return side_by_side(
+            [
+                OriginForecast("https://example.com", "example.com", 5, 0, 1, 0, slow, held=100),
+                OriginForecast("http://example.com", "example.com", 4, 0, 0, 0, slow, held=99),
+                OriginForecast("https://example.org", "example.org", 0, 0, 0, 0, slow, held=300),
+            ],
+            within,
+        )
+
+    assert [one.seconds for one in found(150)] == [200, 200, 0, 200]
+    assert [found(within)[0].fitting for within in (50, 100, 150, 200)] == [0, 0, 2, 5]
+    assert found(150)[-1].fitting == 4
 
 
 def test_a_duration_never_becomes_infinite() -> None:
     one = OriginForecast("https://example.com", "example.com", 10**9, 0, 0, 0, Pace(1e308, "Crawl-delay"))
-    (found,) = side_by_side([one]).origins
+    found, _ = side_by_side([one], 1e9)
     assert json.loads(json.dumps(found.seconds)) == 1e15
-    assert found.fitting(1e9) == 1000
+    assert found.fitting == 1000
 
 
 def test_the_how_to_shows_what_is_printed(site: Site, folder: Path) -> None:
