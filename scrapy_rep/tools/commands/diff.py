@@ -71,7 +71,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     check_names([*named, "-"] if arguments.urls == "-" else named)
     dialects = [DIALECTS[name] for name in chosen] or [parsed.dialect]
     agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
-    comparison = _Comparison(
+    comparison = _FileComparison(
         (named[0], named[-1]),
         agents,
         (dialects[0], dialects[-1]),
@@ -86,7 +86,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     return comparison.end()
 
 
-class _Comparison:
+class _FileComparison:
     """Reads the two robots.txt files called *names*, compares their verdicts for each of *agents*, prints changes.
 
     *limit* is the number of octets of each that are read.

@@ -70,7 +70,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     sites, code = _sites_of(arguments.list)
     try:
         with closing(Copies(Path(arguments.store))) as copies:
-            comparison = _Comparison(watch, copies, len(sites))
+            comparison = _SiteComparison(watch, copies, len(sites))
             fetch_each(map(Origin.from_url, sites), fetch_settings(settings, watch.limit), comparison.take)
             if comparison.count < len(sites):
                 raise KeyboardInterrupt
@@ -101,7 +101,7 @@ def _sites_of(name: str) -> tuple[SiteList, int]:
     return sites, code
 
 
-class _Comparison:
+class _SiteComparison:
     """Asks the old and the new robots.txt of each site what the *watch* asks; *copies* has the old ones."""
 
     def __init__(self, watch: Watch, copies: Copies, expected: int) -> None:
