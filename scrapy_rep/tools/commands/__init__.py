@@ -36,13 +36,13 @@ SUB_COMMANDS: Final = {
     "diff": "show the URLs whose verdict differs between two robots.txt files",
     "exceptions": "list the exceptions to robots.txt, and find expired ones",
     "explain": "show whether a URL is allowed, and why",
-    "fleet": "show the queue of hosts of a fleet: sites, requests, workers, pages a second",
+    "fleet": "show the queue of hosts that the workers of a fleet share",
     "forecast": "show how long a crawl of sites, or of a list of URLs, takes",
     "lint": "check a robots.txt for errors and possible improvements",
     "resources": "show whether what a page loads is closed to a crawler",
     "serve": "serve a web page on which a robots.txt can be checked",
     "survey": "measure the robots.txt of many sites, and write a report",
-    "watch": "fetch the robots.txt of sites again, and show what changed in meaning",
+    "watch": "show what changed in the robots.txt of sites since the last run",
 }
 
 

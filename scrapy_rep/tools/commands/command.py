@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
@@ -41,7 +41,7 @@ class Command(ScrapyCommand):
         """Add Scrapy's options; the sub-command parses everything after its name, ``--help`` too."""
         super().add_options(parser)
         parser.formatter_class = _HelpFormatter
-        parser.add_argument("rest", nargs="...", help="sub-command and its arguments")
+        parser.add_argument("rest", nargs="...", help=SUPPRESS)
 
     def run(self, args: list[str], opts: Namespace) -> None:
         """Run the sub-command. Raises ``UsageError`` when there is none, which shows the help."""

@@ -43,6 +43,7 @@ def test_help_gives_each_sub_command_a_line() -> None:
     assert code == 0
     names = re.findall(r"^  (\w+)  +\w", out, re.MULTILINE)
     assert {"audit", "cache", "diff", "explain", "lint"} <= set(names)
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_without_a_sub_command_its_help_is_printed() -> None:
