@@ -10,6 +10,7 @@ import zlib
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from io import BufferedReader
 from typing import Final, cast
@@ -18,7 +19,7 @@ from scrapy_rep.tools.answers import WORDS
 from scrapy_rep.tools.files import require_text
 
 from .sources import Source
-from .verdicts import VERDICTS_KEPT, BulkOptions, BulkVerdict, Decider, Held
+from .verdicts import VERDICTS_KEPT, BulkOptions, BulkVerdict, Decider
 
 Damaged: Final = (EOFError, zlib.error, lzma.LZMAError)
 """What reading raises, beside ``OSError``, when a compressed file is cut off or damaged."""
@@ -32,32 +33,25 @@ _OPENERS: Final[Mapping[bytes, Callable[[BufferedReader], object]]] = {
 }  # by the first octets
 
 
+@dataclass(frozen=True)
 class LineDecider:
-    """Decides batches of the input, one after the other. Each process has its own, and opens the source itself."""
+    """Decides batches of the input, one after the other.
 
-    def __init__(
-        self,
-        source: Callable[[], Source],
-        options: BulkOptions,
-        held: Held | None = None,
-        only: Collection[str] = (),
-        *,
-        as_urls: bool = False,
-    ) -> None:
-        """*source* opens what is asked. *only* are those `WORDS` of a verdict that are written, all if empty.
+    Each process has its own, and opens the ``source`` itself. ``only`` are those `WORDS` of a verdict that are written. With ``as_urls`` the URLs alone are, as they came.
+    """
 
-        With *as_urls* the URLs alone are written, as they came.
-        """
-        self._only, self._as_urls = tuple(only or WORDS.values()), as_urls
-        self._source, self._options, self._held = source, options, held
+    source: Callable[[], Source]
+    options: BulkOptions
+    only: Collection[str] = tuple(WORDS.values())
+    as_urls: bool = False
 
     @cached_property
     def _decider(self) -> Decider:
-        return Decider(self._source(), self._options, self._held)
+        return Decider(self.source(), self.options)
 
     def open(self) -> None:
         """Open the source, only to see that it can be used. Raises `SourceError`."""
-        self._source()
+        self.source()
 
     def __call__(self, lines: Sequence[bytes]) -> tuple[bytes, int, Counter[str]]:
         """The output for the URLs in *lines*, the number of verdicts, and why some are unknown.
@@ -72,9 +66,9 @@ class LineDecider:
                 number += 1
                 if verdict.allowed is None:
                     unknown[verdict.reason] += 1
-                if WORDS[verdict.allowed] in self._only:
+                if WORDS[verdict.allowed] in self.only:
                     written.append(
-                        line if self._as_urls else f'{{"url": {json.dumps(url)}, {_rest(verdict)}'.encode()
+                        line if self.as_urls else f'{{"url": {json.dumps(url)}, {_rest(verdict)}'.encode()
                     )
         return b"".join(each + b"\n" for each in written), number, unknown
 

@@ -57,11 +57,19 @@ class BulkVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """How many parsed files are held: so many ``files`` at most, with bodies of so many ``octets`` together."""
+
+    files: int = 10_000
+    octets: int = 33_554_432
+
+
+@dataclass(frozen=True, slots=True)
 class BulkOptions:
     """How robots.txt files are asked: for whom, and read how.
 
     ``limit`` is the number of octets of a file that are read; ``unreachable`` says what an unreachable robots.txt
-    means, and ``missing`` what none means: True for allowed, None for unknown.
+    means, and ``missing`` what none means: True for allowed, None for unknown. ``held`` files are kept.
     """
 
     crawlers: tuple[Crawler, ...]
@@ -69,14 +77,7 @@ class BulkOptions:
     limit: int | None = MAX_SIZE
     unreachable: Access = Access.UNREACHABLE
     missing: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """How many parsed files are held: so many ``files`` at most, with bodies of so many ``octets`` together."""
-
-    files: int = 10_000
-    octets: int = 33_554_432
+    held: Held = Held()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +99,10 @@ _verdict = lru_cache(maxsize=VERDICTS_KEPT)(BulkVerdict.of)
 
 
 class Decider:
-    """Answers about URLs from *source*, as *options* say, and keeps as many files as *held* says.
+    """Answers about URLs from *source*, as *options* say. Not safe to share between threads."""
 
-    Not safe to share between threads.
-    """
-
-    def __init__(self, source: Source, options: BulkOptions, held: Held | None = None) -> None:
-        self._source, self._options = source, options
-        self._most, self._octets = held or Held(), 0
+    def __init__(self, source: Source, options: BulkOptions) -> None:
+        self._source, self._options, self._octets = source, options, 0
         self._held: OrderedDict[Origin, _Asked | Missing] = OrderedDict()
 
     def on(self, url: str) -> list[BulkVerdict]:
@@ -122,9 +119,8 @@ class Decider:
     def _hold(self, origin: Origin) -> _Asked | Missing:
         held = self._held[origin] = self._load(origin)
         self._octets += _octets(held)
-        while len(self._held) > max(self._most.files, 1) or (
-            self._octets > self._most.octets and len(self._held) > 1
-        ):
+        most = self._options.held
+        while len(self._held) > max(most.files, 1) or (self._octets > most.octets and len(self._held) > 1):
             self._octets -= _octets(self._held.popitem(last=False)[1])
         return held
 
@@ -167,7 +163,7 @@ def decide(
     crawlers = tuple((asked_token(agent),) for agent in named)
     if not crawlers or not all(token for (token,) in crawlers):
         raise ValueError("each agent needs a product token, such as ExampleBot")
-    decider = Decider(source, BulkOptions(crawlers, dialect, limit, missing=missing), held)
+    decider = Decider(source, BulkOptions(crawlers, dialect, limit, missing=missing, held=held or Held()))
     for url in urls:
         for verdict in decider.on(url):
             yield url, verdict

@@ -100,11 +100,11 @@ def _decider(
         parsed.max_size,
         parsed.unreachable.access,
         _MISSING[arguments.missing],
+        Held(parsed.memory_entries // cores(), parsed.memory_size // cores() // _TIMES_ITS_BODY),
     )
     status_access = dict(parsed.status_access)
     source = partial(open_source, place, stale_max=parsed.stale_max, status_access=status_access)
-    held = Held(parsed.memory_entries // cores(), parsed.memory_size // cores() // _TIMES_ITS_BODY)
-    return LineDecider(source, options, held, arguments.only or (), as_urls=as_urls)
+    return LineDecider(source, options, arguments.only or tuple(WORDS.values()), as_urls)
 
 
 def _store_of(parsed: RepSettings, settings: BaseSettings) -> Path | BaseSettings:
