@@ -35,9 +35,9 @@ _OPENERS: Final[Mapping[bytes, Callable[[BufferedReader], object]]] = {
 
 @dataclass(frozen=True)
 class LineDecider:
-    """Decides batches of the input, one after the other.
+    """Decides batches of the input, one after the other. Each process has its own, and opens the source itself.
 
-    Each process has its own, and opens the ``source`` itself. ``only`` are those `WORDS` of a verdict that are written. With ``as_urls`` the URLs alone are, as they came.
+    ``only`` are those `WORDS` of a verdict that are written. With ``as_urls`` the URLs alone are, as they came.
     """
 
     source: Callable[[], Source]

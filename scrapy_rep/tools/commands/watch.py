@@ -27,7 +27,7 @@ from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.survey.site_list import SiteList
-from scrapy_rep.tools.watch.changes import Change, Watch
+from scrapy_rep.tools.watch.changes import Watch
 from scrapy_rep.tools.watch.copies import Copies, Copy
 
 from . import FAILED, FOUND, OK
@@ -107,14 +107,15 @@ class _SiteComparison:
     def __init__(self, watch: Watch, copies: Copies, expected: int) -> None:
         self.count = 0
         self._watch, self._copies, self._expected = watch, copies, expected
-        self._changes: dict[str, list[Change]] = {}
+        # Compared at the end: the rules of a large file would hold up what is still being fetched.
+        self._pairs: dict[str, tuple[Copy, Copy]] = {}
         self._first: set[str] = set()
         self._never_read: dict[str, str] = {}  # why, by site
         self._progress = Progress(sys.stderr, is_logged=False)  # cron would send a mail
         self._speed = Speed()
 
     def take(self, fetched: FetchedRobots) -> None:
-        """Compare what was *fetched* with the copy of its site, and replace that."""
+        """Keep what was *fetched* in place of the copy of its site, and both if they differ."""
         entry, access, site = fetched.entry, fetched.robots.access, str(fetched.origin)
         problem = fetched.problem if access is Access.UNREACHABLE else ""
         body = entry.body[: self._watch.limit] if access is Access.SUCCESSFUL else None
@@ -125,17 +126,20 @@ class _SiteComparison:
             self._first.add(site)
             self._copies.store(site, new)
         else:
-            self._changes[site] = [*self._watch.changes(site, old, new)]
+            if (old.problem, old.body) != (new.problem, new.body):
+                self._pairs[site] = old, new
             self._copies.store(site, replace(old, problem=problem) if problem else new)
         self.count += 1
         rate = self._speed.text(self.count, self.count / self._expected)
-        self._progress.show(f"{self.count:,} of {self._expected:,} sites compared, {rate}")
+        self._progress.show(f"{self.count:,} of {self._expected:,} sites fetched, {rate}")
 
     def tell(self, sites: SiteList, out: IO[str], *, as_json: bool) -> int:
         """Print what changed at each of *sites*, in their order; return the exit code."""
         self._progress.clear()
+        changed = 0
         for site in sites:
-            changes = self._changes.get(site, [])
+            changes = [*self._watch.changes(site, *self._pairs[site])] if site in self._pairs else []
+            changed += bool(changes)
             if as_json:
                 out.writelines(f"{json.dumps(change.as_facts())}\n" for change in changes)
             else:
@@ -147,7 +151,6 @@ class _SiteComparison:
         if self._first:
             sites_stored = number_of(len(self._first), "site", "sites")
             self._progress.note(f"{sites_stored} stored for the first time: the next run compares")
-        changed = sum(map(bool, self._changes.values()))
         if sys.stderr.isatty():
             self._progress.note(f"{changed:,} of {number_of(self.count, 'site', 'sites')} changed")
         return FAILED if self._never_read else FOUND if changed else OK
