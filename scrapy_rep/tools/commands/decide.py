@@ -50,23 +50,18 @@ _TIMES_ITS_BODY: Final = 4  # the memory of a parsed file and its verdicts, as m
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument(
-        "--urls", metavar="FILE", default="-", help="one URL per line; - is standard input (default)"
-    )
-    parser.add_argument("--robots", metavar="PATH", help="a folder or a store (default: the store of the project)")
+    add = parser.add_argument
+    add("--urls", metavar="FILE", default="-", help="one URL per line; - is standard input (default)")
+    add("--robots", metavar="PATH", help="a folder or a store (default: the store of the project)")
     add_shared(parser, "--agent", "--dialect")
-    parser.add_argument(
+    add(
         "--missing",
         choices=_MISSING,
         default="unknown",
         help="the verdict on URLs without a robots.txt in PATH (default: unknown)",
     )
-    parser.add_argument(
-        "--format", choices=("jsonl", "urls"), default="jsonl", help="how to print (default: jsonl)"
-    )
-    parser.add_argument(
-        "--only", choices=[*WORDS.values()], action="append", help="print only these URLs; may be repeated"
-    )
+    add("--format", choices=("jsonl", "urls"), default="jsonl", help="how to print (default: jsonl)")
+    add("--only", choices=[*WORDS.values()], action="append", help="print only these URLs; may be repeated")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:

@@ -35,12 +35,11 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
-    parser.add_argument("--urls", metavar="FILE", help="count the URLs in this file; - is standard input")
-    parser.add_argument(
-        "--pages", metavar="N", type=at_least_one("pages"), help="assume this many pages for each SITE"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
+    add("--urls", metavar="FILE", help="count the URLs in this file; - is standard input")
+    add("--pages", metavar="N", type=at_least_one("pages"), help="assume this many pages for each SITE")
+    add(
         "--within",
         metavar="DURATION",
         type=argument(seconds_of),

@@ -49,35 +49,29 @@ _NAMES: Final = argument(lambda text: read_names([name.strip() for name in text.
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="a file, a folder, a URL (https://…), or - for standard input"
-    )
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", help="a file, a folder, a URL (https://…), or - for standard input")
     _add_choices(parser)
     _add_outputs(parser)
-    parser.add_argument("--fix", action="store_true", help="fix what is safe to fix in the files")
-    parser.add_argument(
-        "--explain", type=argument(read_code), metavar="CODE", help="print the page of a code, and lint nothing"
-    )
+    add("--fix", action="store_true", help="fix what is safe to fix in the files")
+    add("--explain", type=argument(read_code), metavar="CODE", help="print the page of a code, and lint nothing")
 
 
 def _add_choices(parser: ArgumentParser) -> None:
     """The arguments that say what is reported, and what fails."""
-    parser.add_argument("--select", type=_NAMES, metavar="NAMES", help="report these findings alone")
-    parser.add_argument("--ignore", type=_NAMES, metavar="NAMES", help="do not report these, either")
-    parser.add_argument(
-        "--include", metavar="PATTERN", help="lint the files in folders that match (default: *robots*.txt)"
-    )
+    add = parser.add_argument
+    add("--select", type=_NAMES, metavar="NAMES", help="report these findings alone")
+    add("--ignore", type=_NAMES, metavar="NAMES", help="do not report these, either")
+    add("--include", metavar="PATTERN", help="lint the files in folders that match (default: *robots*.txt)")
     configured = parser.add_mutually_exclusive_group()
     configured.add_argument("--config", type=Path, metavar="FILE", help="the configuration, in TOML")
     configured.add_argument("--isolated", action="store_true", help="look for no configuration")
-    parser.add_argument(
+    add(
         "--fail-on",
         choices=[*(severity.value for severity in Severity), NEVER],
         help="the mildest severity that makes it exit with 1 (default: warning)",
     )
-    parser.add_argument(
-        "--exit-zero", dest="fail_on", action="store_const", const=NEVER, help="as --fail-on never"
-    )
+    add("--exit-zero", dest="fail_on", action="store_const", const=NEVER, help="as --fail-on never")
 
 
 def _add_outputs(parser: ArgumentParser) -> None:
