@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from io import BufferedReader
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Final, cast
 
 from scrapy_rep.tools.answers import WORDS
@@ -67,9 +68,7 @@ class LineDecider:
                 if verdict.allowed is None:
                     unknown[verdict.reason] += 1
                 if WORDS[verdict.allowed] in self.only:
-                    written.append(
-                        line if self.as_urls else f'{{"url": {json.dumps(url)}, {_rest(verdict)}'.encode()
-                    )
+                    written.append(line if self.as_urls else f'{{"url": {_quoted(url)}, {_rest(verdict)}'.encode())
         return b"".join(each + b"\n" for each in written), number, unknown
 
 

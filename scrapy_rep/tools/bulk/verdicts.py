@@ -12,7 +12,18 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Access, Dialect, Origin, Reason, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol import (
+    GOOGLE,
+    MAX_SIZE,
+    Access,
+    Dialect,
+    Origin,
+    Reason,
+    RobotsTxt,
+    Verdict,
+    parse,
+    split_url,
+)
 from scrapy_rep.protocol.access import rules_by
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.answers import verdict_facts
@@ -90,9 +101,9 @@ class _Asked:
     tokens: list[str]
     octets: int
 
-    def on(self, url: str) -> list[BulkVerdict]:
-        verdict, access = self.robotstxt.verdict, self.access
-        return [_verdict(self.origin, access, token, verdict(token, url)) for token in self.tokens]
+    def on(self, path: bytes) -> list[BulkVerdict]:
+        verdict, access = self.robotstxt.verdict_on_path, self.access
+        return [_verdict(self.origin, access, token, verdict(token, path)) for token in self.tokens]
 
 
 _verdict = lru_cache(maxsize=VERDICTS_KEPT)(BulkVerdict.of)
@@ -103,21 +114,24 @@ class Decider:
 
     def __init__(self, source: Source, options: BulkOptions) -> None:
         self._source, self._options, self._octets = source, options, 0
-        self._held: OrderedDict[Origin, _Asked | Missing] = OrderedDict()
+        self._held: OrderedDict[str, _Asked | Missing] = OrderedDict()
 
     def on(self, url: str) -> list[BulkVerdict]:
         """The verdict on *url* for each crawler. Raises `SourceError`."""
-        origin = None if len(url) > LONGEST_URL or _find_control(url) else Origin.find(url)
-        if origin is None:
+        try:
+            if len(url) > LONGEST_URL or _find_control(url):
+                raise ValueError("not a URL")
+            start, path = split_url(url, canonical_octets=self._options.dialect.canonical_octets)
+        except ValueError:
             return self._unknown("", Missing.NO_URL)
-        held = self._held.get(origin)
-        if held is None:
-            held = self._hold(origin)
+        # Of several starts of an origin, such as those with the default port, one is known.
+        origin = start if start in self._held else str(Origin.from_url(start))
+        held = self._held.get(origin) or self._hold(origin)
         self._held.move_to_end(origin)
-        return self._unknown(str(origin), held) if isinstance(held, Missing) else held.on(url)
+        return self._unknown(origin, held) if isinstance(held, Missing) else held.on(path)
 
-    def _hold(self, origin: Origin) -> _Asked | Missing:
-        held = self._held[origin] = self._load(origin)
+    def _hold(self, origin: str) -> _Asked | Missing:
+        held = self._held[origin] = self._load(Origin.from_url(origin))
         self._octets += _octets(held)
         most = self._options.held
         while len(self._held) > max(most.files, 1) or (self._octets > most.octets and len(self._held) > 1):
