@@ -127,6 +127,8 @@ class _Help(HelpFormatter):
 class Parser(ArgumentParser):
     """Has one line of usage, and says in one line what is wrong with arguments, and what was perhaps meant."""
 
+    color: bool
+
     def parse(self, arguments: Sequence[str] | None) -> Namespace:
         """Return the *arguments*, by default those of the command line: URLs before and after options."""
         found, unknown = self.parse_known_intermixed_args(arguments)
@@ -168,7 +170,8 @@ def parser_of(name: str) -> Parser:
     summary, *paragraphs = re.sub(r"\n\n(?:    .*\n)+", "\n", module.__doc__).strip().split("\n\n")
     examples = "\n".join(["Examples:", *(f"  {called} {example}".rstrip() for example in EXAMPLES[name])])
     description = "\n\n".join([summary, examples, *paragraphs])
-    parser = Parser(prog=called, description=description.replace("%", "%%"), formatter_class=_Help)
+    parser = Parser(prog=called, description=description, formatter_class=_Help)
+    parser.color = False  # Python 3.14 would add colors of its own
     module.add_arguments(parser)
     parser.use_one_line()
     return parser
