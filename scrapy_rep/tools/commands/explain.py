@@ -6,7 +6,7 @@ the robots.txt of each origin is fetched, or taken from the store, as in a crawl
 
 With --page each URL that robots.txt allows is requested once, at the pace of the crawl, to show what the page
 says: directives such as noindex, and signals about its use by AI. A full answer says what the licenses (RSL) say
-that robots.txt names: they are fetched, or with --file read from files beside it. The mode of the site and the
+that robots.txt names, which are fetched, unless there is a --file. The mode of the site and the
 exception that would apply are those of the settings; they do not change the verdict. With --spider what the crawl
 of that spider does comes first: whether it requests the URL, and why.
 
@@ -143,9 +143,6 @@ class _Explanations:
         rules = [
             CrawlerRules(robotstxt, tokens, by_profile=self._by_profile, file=name) for tokens in self._crawlers
         ]
-        if name != "-" and self._is_full:
-            for each in rules:
-                each.read_licenses_beside()
         for url in decidable(_urls(urls), self._print_problem):
             self._print_all(url, rules, [each.said_by_site(url) for each in rules] if self._is_full else None)
         self._progress.clear()

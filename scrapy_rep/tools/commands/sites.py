@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from http import HTTPStatus
-from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
-from scrapy_rep.directives.rsl import MAX_SIZE, RslFile, said_by_licenses
 from scrapy_rep.directives.vocabulary import Purpose, Statement, as_values
 from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.display import shown
@@ -117,7 +113,6 @@ class CrawlerRules:
         self.token = self.reading.token
         self.file = file
         self.fetched = fetched
-        self.licenses: dict[str, RslFile] = {}  # files beside that of the rules, by the URLs that these name
 
     @property
     def has_rules(self) -> bool:
@@ -167,17 +162,7 @@ class CrawlerRules:
         signals, statements = self.signals, [*self.signals.statements(url)]
         if self.fetched is not None:
             statements += self.fetched.said_by_files(self.agent, url, signals.licenses)
-        elif self.licenses:
-            statements += said_by_licenses(signals.licenses, self.licenses, url)
         return UrlStatements(statements, signals.licenses)
-
-    def read_licenses_beside(self) -> None:
-        """Read the licenses that are files beside the robots.txt, by the names at the end of their URLs."""
-        for url in self.signals.licenses:
-            name = PurePosixPath(urlsplit(url).path).name
-            if name and (beside := Path(self.file).with_name(name)).is_file():
-                with suppress(OSError), beside.open("rb") as opened:
-                    self.licenses[url] = RslFile(opened.read(MAX_SIZE + 1))
 
 
 async def said_about(
@@ -187,11 +172,8 @@ async def said_about(
 
     Where there are settings *of_pages*, the page as well: it is requested once, whichever of them may have it.
     """
-    page, allowed, fetched = (
-        None,
-        [each.verdict(url).allowed for each in rules],
-        rules[0].fetched if rules else None,
-    )
+    page, fetched = None, rules[0].fetched if rules else None
+    allowed = [each.verdict(url).allowed for each in rules]
     if any(allowed) and fetched is not None:
         licenses = dict.fromkeys(license_url for each in rules for license_url in each.signals.licenses)
         await fetcher.add_files(fetched, of_pages, licenses)

@@ -103,23 +103,6 @@ RSL = """<rsl xmlns="https://rslstandard.org/rsl"><content url="/a"><license>
 <content url="/b"><license><prohibits type="usage">ai-train</prohibits></license></content></rsl>"""
 
 
-def test_rsl_a_license_beside_the_file_is_read(tmp_path: Path, file: str) -> None:
-    (tmp_path / "license.xml").write_text(RSL)
-    assert uses(explained("/a", "--file", file)[1]) == [
-        "search    yes      line 2        Content-Signal: search=yes",
-        "ai-input  no       license.xml   RSL: /a permits: search",
-        "ai-train  no       line 2        Content-Signal: ai-train=no",
-        "license.xml   RSL: /a permits: search",
-        "line 3        Content-Usage: train-ai=y",
-        "ai-index  no       license.xml   RSL: /a permits: search",
-        "recorded           line 2        Content-Signal: use=reference",
-        "recorded           license.xml   RSL: /a permits: search (payment: attribution)",
-        "license            https://example.com/license.xml",
-    ]  # fmt: skip
-    ai = json.loads(explained("/b", "--file", file, "--json")[1])["ai"]
-    assert [one["source"] for one in ai["statements"] if one["signal"] == "RSL"] == [ai["licenses"][0]]
-
-
 def test_rsl_the_license_of_a_site_is_fetched_once_for_a_full_explanation(tmp_path: Path) -> None:
     with Site() as site:
         rules = f"User-agent: *\nDisallow: /x\nLicense: {site.origin}/license.xml\n"
