@@ -17,6 +17,7 @@ from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives.vocabulary import Purpose, Signal, Statement, answers
 from scrapy_rep.protocol import Kind, Origin, Reason, Record, Rule, Verdict
 from scrapy_rep.protocol.display import abridged, duration, iso_time, shown
+from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.protocol.robotstxt import request_rate
 
 T = TypeVar("T")
@@ -151,6 +152,19 @@ def record_facts(record: Record) -> dict[str, Any]:
     """``line``, ``key`` and ``value`` of *record*."""
     key = record.key.decode("utf-8", "backslashreplace")
     return {"line": record.line, "key": key, "value": shown(record.text)}
+
+
+def entry_facts(entry: Entry) -> dict[str, Any]:
+    """What was fetched, and when: what a store keeps of the robots.txt of an origin, but for its body."""
+    return {
+        "access": entry.access.value,
+        "status": entry.status,
+        "url": entry.url,
+        "hops": list(entry.hops),
+        "octets": len(entry.body),
+        "sha256": entry.sha256,
+        "fetched_at": time_fact(entry.fetched_at),
+    }
 
 
 # Signals about the use by AI.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -30,7 +30,7 @@ class Pace:
     """The ``seconds`` between two requests of an origin, 0 for none, and what asks for them.
 
     ``source`` is a record of the robots.txt of ``origin``, in ``line``, or the name of a setting. ``asked`` is the
-    delay in that line or setting; it differs from ``seconds`` when it is cut, or divided among workers.
+    delay in that line or setting; it differs from ``seconds`` when it is cut.
     """
 
     seconds: float = 0.0
@@ -39,115 +39,68 @@ class Pace:
     origin: str = ""
     asked: float = 0.0
 
-    def or_own(self, delay: float, source: str, workers: int) -> Pace:
-        """Return this pace, or that of the *delay* in the setting *source* if that is slower.
 
-        Of several *workers* each keeps such a delay for itself, so that together they make more requests.
-        """
-        own = Pace(delay / workers, source, asked=delay)
-        return own if own.seconds > self.seconds else self
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OriginForecast:
-    """What a crawl requests from one origin, and how long that takes.
+    """What a crawl requests from one origin, or from all of them, and how long that takes.
 
     ``unread`` sitemaps are not requested: they are disallowed, or nested too deep. ``slot`` is the download slot:
     origins that share it share its delay. ``error`` says what could not be counted: then there are at least so
-    many ``pages``, None if none was, and it takes at least as long. For ``held`` seconds there is no request,
-    because of a back-off.
+    many ``pages``, and it takes at least as long. For ``held`` seconds there is no request, because of a back-off.
     """
 
     origin: str
-    slot: str
-    pages: int | None
-    disallowed: int
-    sitemaps: int
-    unread: int
-    pace: Pace
+    slot: str = ""
+    pages: int = 0
+    disallowed: int = 0
+    sitemaps: int = 0
+    unread: int = 0
+    pace: Pace = Pace()
     error: str = ""
     held: float = 0.0
-    slot_requests: int = 0
-    """Requests of all origins in the download slot."""
-
-    @property
-    def seconds(self) -> float | None:
-        """Seconds until the last of its requests; None if nothing is known of them, or asks for a delay.
-
-        Origins in one download slot end together: their requests alternate.
-        """
-        if not self.pace.seconds or self.pages is None:
-            return None
-        requests = max(self.slot_requests, self.pages + self.sitemaps)
-        held = self.held if requests else 0.0
-        return min(held + requests * self.pace.seconds, _FOREVER)
-
-    def fitting(self, within: float) -> int:
-        """The number of pages that fit in *within* seconds; all of them without a delay."""
-        seconds, pages = self.seconds, self.pages or 0
-        if not seconds or seconds <= within:
-            return pages
-        return int(pages * max(within - self.held, 0.0) / (seconds - self.held))
+    is_known: bool = True
+    """Whether any of the pages could be counted, or all of them, which may be none."""
+    seconds: float | None = None
+    """Until the last of the requests, as `side_by_side` finds; None if nothing is known, or asks for a delay."""
+    fitting: int = 0
+    """The number of pages that fit in the time that there is; all of them without a delay."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """The forecast of a crawl of all ``origins``, side by side; see `side_by_side`."""
+def side_by_side(origins: Iterable[OriginForecast], within: float | None = None) -> list[OriginForecast]:
+    """Return *origins* with what they take, and last all together, of which the slowest one decides.
 
-    origins: Sequence[OriginForecast]
-
-    @property
-    def error(self) -> str:
-        """What could not be counted; empty if everything was."""
-        return "; ".join(each.error for each in self.origins if each.error)
-
-    @property
-    def seconds(self) -> float | None:
-        """Seconds of the slowest origin; None where nothing is known, or asks for a delay."""
-        return max((each.seconds for each in self.origins if each.seconds is not None), default=None)
-
-    @property
-    def pages(self) -> int | None:
-        """The number of pages of all origins; None if those of none are known."""
-        known = [each.pages for each in self.origins if each.pages is not None]
-        return sum(known) if known else None
-
-    def fitting(self, within: float) -> int:
-        """The number of pages that fit in *within* seconds."""
-        return sum(each.fitting(within) for each in self.origins)
-
-
-def side_by_side(origins: Iterable[OriginForecast]) -> Forecast:
-    """Return the forecast for *origins*. Those in one download slot get the longest delay and back-off of all."""
+    Those in one download slot get the longest delay and back-off of all, and end together: their requests
+    alternate. *within* are the seconds that there are, None for any number.
+    """
     slots: defaultdict[str, list[OriginForecast]] = defaultdict(list)
     for origin in origins:
         slots[origin.slot].append(origin)
-    found: list[OriginForecast] = []
-    for sharing in slots.values():
-        pace = max((each.pace for each in sharing), key=lambda pace: pace.seconds)
-        held = max(each.held for each in sharing)
-        requests = sum((each.pages or 0) + each.sitemaps for each in sharing)
-        found += (replace(each, pace=pace, held=held, slot_requests=requests) for each in sharing)
-    return Forecast(found)
+    limit = _FOREVER if within is None else within
+    found = [one for sharing in slots.values() for one in _in_one_slot(sharing, limit)]
+    return [*found, _together(found)]
 
 
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    """The ``workers`` of a crawl, and whether they keep one delay together: through ``redis``, or a ``file``."""
+def _in_one_slot(sharing: list[OriginForecast], within: float) -> Iterator[OriginForecast]:
+    pace = max((each.pace for each in sharing), key=lambda pace: pace.seconds)
+    requests = sum(each.pages + each.sitemaps for each in sharing)
+    held = max(each.held for each in sharing)
+    wait = held if requests else 0.0
+    seconds = min(wait + requests * pace.seconds, _FOREVER)
+    for each in sharing:
+        is_known = bool(each.pages or not each.error)
+        fitting = each.pages
+        if pace.seconds and seconds > within:
+            fitting = int(each.pages * max(within - held, 0.0) / (seconds - held))
+        takes = seconds if is_known and pace.seconds else None
+        yield replace(each, pace=pace, held=held, is_known=is_known, seconds=takes, fitting=fitting)
 
-    workers: int
-    redis: bool = False
-    file: str = ""
 
-    @property
-    def note(self) -> str:
-        """What more workers gain where robots.txt asks for the delay."""
-        if self.redis:
-            return "no gain where robots.txt asks for the delay: through Redis they keep one delay together"
-        alone = "each keeps the delay by its own clock, and the site gets more requests than it asks for"
-        if self.file:
-            return (
-                "no gain where robots.txt asks for the delay: on one machine they keep one delay together."
-                f" On several machines without REP_REDIS_URL {alone}"
-            )
-        return f"one delay is assumed for all of them, but without REP_REDIS_URL or a store file {alone}"
+def _together(origins: list[OriginForecast]) -> OriginForecast:
+    return OriginForecast(
+        "",
+        pages=sum(each.pages for each in origins),
+        error="; ".join(each.error for each in origins if each.error),
+        is_known=any(each.is_known for each in origins),
+        seconds=max((each.seconds for each in origins if each.seconds is not None), default=None),
+        fitting=sum(each.fitting for each in origins),
+    )

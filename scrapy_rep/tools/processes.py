@@ -14,7 +14,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
-from functools import partial
 from itertools import chain, islice
 from typing import Any, Final, TypeVar
 
@@ -36,45 +35,38 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def map_in_processes(function: Callable[[T], U], items: Iterable[T], *, worth_it: int) -> Iterator[U]:
-    """Yield *function* of each of *items*, in order.
-
-    Fewer than *worth_it* are done in this process, sooner than others start. Functions, items and results must be
-    picklable. Ctrl-C is for this process alone, which writes the output. Raises what *function* raises, and
-    ``OSError`` when a process was killed.
-    """
-    return map_with_state(partial(_same, function), items, worth_it=worth_it)
-
-
-def map_with_state(
-    start: Callable[[], Callable[[T], U]],
+def map_in_processes(
+    function: Callable[[T], U],
     items: Iterable[T],
     *,
     worth_it: int,
     processes: int | None = None,
     batch: int = _CHUNK,
 ) -> Iterator[U]:
-    """As `map_in_processes`, by a function that *start* returns in each process, which keeps it for all its items.
+    """Yield *function* of each of *items*, in order.
 
-    There are as many *processes* as cores unless it is given; each is sent *batch* items at once.
+    Fewer than *worth_it* are done in this process, sooner than others start. Functions, items and results must be
+    picklable; each process has a copy of *function* for all its items, and is sent *batch* of these at once. There
+    are as many *processes* as cores unless it is given. Ctrl-C is for this process alone, which writes the output.
+    Raises what *function* raises, and ``OSError`` when a process was killed.
     """
     processes = cores() if processes is None else processes
     left = iter(items)
     first = [*islice(left, worth_it)]
     if processes == 1 or len(first) < worth_it:
-        yield from map(start(), chain(first, left))
+        yield from map(function, chain(first, left))
         return
     with (
-        _pool(processes, start) as pool,
+        _pool(processes, function) as pool,
         closing(_results(pool, chain(first, left), processes * _AHEAD, batch)) as found,
     ):
         yield from found
 
 
 @contextmanager
-def _pool(processes: int, start: Callable[[], Callable[[T], Any]]) -> Iterator[ProcessPoolExecutor]:
+def _pool(processes: int, function: Callable[[T], Any]) -> Iterator[ProcessPoolExecutor]:
     """The processes, until the end of the ``with`` block. Raises ``OSError`` when one of them was killed."""
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(START_METHOD), _prepare, (start,))
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(START_METHOD), _prepare, (function,))
     try:
         yield pool
     except BrokenProcessPool:
@@ -135,7 +127,7 @@ def in_background(
         while waiting and (len(waiting) > processes * _WAITING or waiting[0].done()):
             found(*waiting.popleft().result())
 
-    with _pool(processes, partial(_same, function)) as pool:
+    with _pool(processes, function) as pool:
         try:
             yield take
         finally:
@@ -143,25 +135,16 @@ def in_background(
                 found(*waiting.popleft().result())
 
 
-def _same(function: Callable[[T], U]) -> Callable[[T], U]:
-    return function
-
-
 class _Worker:
     """What a process works with."""
 
-    start: Callable[[], Callable[[Any], Any]]
-    function: Callable[[Any], Any] | None = None
+    function: Callable[[Any], Any]
 
 
-def _prepare(start: Callable[[], Callable[[Any], Any]]) -> None:
+def _prepare(function: Callable[[Any], Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _Worker.start = staticmethod(start)
+    _Worker.function = staticmethod(function)
 
 
 def _work_off(items: list[Any]) -> list[Any]:
-    function = _Worker.function
-    if function is None:  # started here, where what it raises reaches the caller
-        function = _Worker.start()
-        _Worker.function = staticmethod(function)
-    return [function(item) for item in items]
+    return [_Worker.function(item) for item in items]

@@ -2,7 +2,7 @@
 
 Google renders no script of a file or a page that robots.txt closes to it (Understand the JavaScript SEO basics,
 https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics). A page is read as it
-was received: what its scripts add, and what its style sheets load in turn, is not known. Needs the standard
+was received: what its scripts add, and what its styles load in turn, is not known. Needs the standard
 library alone; who calls says how robots.txt files and the page are fetched.
 """
 
@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
-from html import unescape
 from typing import Any, Final, Protocol
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -136,9 +135,9 @@ _LOADING: Final = {
     "track": {"src": LoadedAs.MEDIA},
     "video": {"src": LoadedAs.MEDIA, "poster": LoadedAs.IMAGE},
 }
-"""The attributes by which elements load; ``link``, ``script`` and ``style`` have rules of their own."""
+"""The attributes by which elements load; ``link`` and ``script`` have rules of their own."""
 
-_READ: Final = frozenset({*_LOADING, "base", "link", "script", "style"})
+_READ: Final = frozenset({*_LOADING, "base", "link", "script"})
 
 _PRELOADED: Final = {
     "style": LoadedAs.STYLE_SHEET, "script": LoadedAs.SCRIPT, "image": LoadedAs.IMAGE, "font": LoadedAs.FONT,
@@ -188,14 +187,10 @@ def _addresses(element: Element) -> Iterator[tuple[str, LoadedAs]]:
         kind = attributes.get("type", "").strip()
         if kind.lower() == "module" or ("nomodule" not in attributes and _JAVASCRIPT.fullmatch(kind)):
             yield attributes.get("src", ""), LoadedAs.SCRIPT
-    elif element.name == "style":
-        yield from _of_css(element.text)
     elif element.name != "input" or attributes.get("type", "").lower() == "image":
         for name, kind in _LOADING.get(element.name, {}).items():
             for address in _of_set(attributes.get(name, "")) if name == "srcset" else (attributes.get(name, ""),):
                 yield address, kind
-    if "style" in attributes:
-        yield from _of_css(attributes["style"])
 
 
 def _of_link(attributes: Mapping[str, str]) -> Iterator[tuple[str, LoadedAs]]:
@@ -227,41 +222,6 @@ def _of_set(text: str) -> Iterator[str]:
         if url == found[1] and (behind := _DESCRIPTORS.match(text, position)):
             position = behind.end()
         yield url
-
-
-_STRING: Final = r""""[^"\\\n]*(?:\\.[^"\\\n]*)*"?|'[^'\\\n]*(?:\\.[^'\\\n]*)*'?"""
-# Each alternative matches to the end where nothing closes it, so no octet is read twice.
-_CSS: Final = re.compile(
-    rf"""
-      /\*.*?(?:\*/|\Z) | @namespace[^;]*
-    | (?P<face>@font-face) | (?P<end>\}})
-    | (?P<sheet>@import\s*)? (?: (?<![\w-])url\(\s*(?:(?P<quoted>{_STRING})|(?P<bare>[^)\\]*(?:\\.[^)\\]*)*))
-                               | (?P<string>{_STRING}) )
-    """,
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
-_ESCAPE: Final = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})\s?|\n|(.))", re.DOTALL)
-_NOT_IN_BARE: Final = re.compile(r"[\"'(\s]")
-
-
-def _of_css(text: str) -> Iterator[tuple[str, LoadedAs]]:
-    """What a style sheet loads: https://www.w3.org/TR/css-syntax-3/#consume-url-token for ``url()``."""
-    is_font = False
-    for found in _CSS.finditer(text):
-        if found["face"] or found["end"]:
-            is_font = bool(found["face"])
-            continue
-        quoted = found["quoted"] or (found["string"] if found["sheet"] else None)
-        address = quoted.strip(quoted[0]) if quoted else (found["bare"] or "").strip()
-        if not address or len(address) > _LONGEST_URL or (not quoted and _NOT_IN_BARE.search(address)):
-            continue
-        if "\\" in address:
-            address = _ESCAPE.sub(_unescaped, address)
-        yield address, LoadedAs.STYLE_SHEET if found["sheet"] else LoadedAs.FONT if is_font else LoadedAs.IMAGE
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    return unescape(f"&#x{found[1]};") if found[1] else found[2] or ""
 
 
 @lru_cache(maxsize=256)  # a page may have an image a hundred thousand times
@@ -372,24 +332,20 @@ class ResourceReport:
         unknown = sum(one.verdict.allowed is None for one in self.resources)
         if not number:
             return ["The page loads no style sheets, scripts or images."]
-        if closed:
-            kinds = Counter(one.kind for one in closed)
-            nouns = {kind: f"{kind.value} file" if kind in _KINDS_OF_FILES else kind.value for kind in LoadedAs}
-            named = ", ".join(
-                number_of(kinds[kind], one, f"{one}s") for kind, one in nouns.items() if kind in kinds
-            )
-            effect = "may not see the page as visitors do" if _SHAPING & kinds.keys() else "sees the page without"
-            effect += "" if _SHAPING & kinds.keys() else (" it" if len(closed) == 1 else " them")
-            verb = "is" if len(closed) == 1 else "are"
-            text = f"{len(closed):,} of {number_of(number, 'resource', 'resources')} {verb} closed to {agent}"
-            text = f"{text} ({named}), so it {effect}."
-        elif not unknown:
+        if not (closed or unknown):
             all_of = f"All {number:,} resources are" if number > 1 else "The only resource is"
             return [f"{all_of} open to {agent}."]
-        else:
-            text = f"None of {number_of(number, 'resource', 'resources')} is known to be closed to {agent}."
-        rest = f"Whether {unknown:,}{' more' * bool(closed)} may be loaded is unknown."
-        return [text, rest] if unknown else [text]
+        resources = number_of(number, "resource", "resources")
+        rest = [f"Whether {unknown:,}{' more' * bool(closed)} may be loaded is unknown."] if unknown else []
+        if not closed:
+            return [f"None of {resources} is known to be closed to {agent}.", *rest]
+        kinds = Counter(one.kind for one in closed)
+        nouns = {kind: f"{kind.value} file" if kind in _KINDS_OF_FILES else kind.value for kind in LoadedAs}
+        named = ", ".join(number_of(kinds[kind], one, f"{one}s") for kind, one in nouns.items() if kind in kinds)
+        verb, them = ("is", "it") if len(closed) == 1 else ("are", "them")
+        is_shaped = _SHAPING & kinds.keys()
+        effect = "may not see the page as visitors do" if is_shaped else f"sees the page without {them}"
+        return [f"{len(closed):,} of {resources} {verb} closed to {agent} ({named}), so it {effect}.", *rest]
 
 
 # The check itself.

@@ -50,7 +50,7 @@ def test_a_command_with_an_older_scrapy_says_so_in_one_line() -> None:
     command = [sys.executable, "-c", OLDER + main]
     done = subprocess.run(command, env=NOT_MEASURED, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith(f"scrapy robots: scrapy_rep supports Scrapy {OLDEST_SCRAPY} and later")
+    assert done.stderr.startswith(f"robots-explain: error: scrapy_rep supports Scrapy {OLDEST_SCRAPY} and later")
 
 
 def test_the_oldest_scrapy_is_that_of_the_metadata() -> None:

@@ -50,7 +50,6 @@ def _calls(folder: Path) -> Iterator[tuple[str, list[str]]]:
     yield "decide", ["--robots", str(folder), "--urls", str(urls), "--agent", "ExampleBot"]
     yield "exceptions", ["-s", f"REP_EXCEPTIONS={excepted}", "--json"]
     yield "audit", [str(_FORMATS / "audit.jsonl"), "--json"]
-    yield "identity", ["--offline", "--json"]
     yield "cache", ["show", "https://example.com", *in_store]
     yield "cache", ["purge", *in_store]
 

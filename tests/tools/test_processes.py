@@ -6,14 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import count
+from collections.abc import Iterator
 
 import pytest
 
 from scrapy_rep.tools import processes as processes_module
-from scrapy_rep.tools.processes import in_background, map_in_processes, map_with_state
+from scrapy_rep.tools.processes import in_background, map_in_processes
 
 
 def square(number: int) -> int:
@@ -27,29 +25,29 @@ def die(_: int) -> int:
     return 0
 
 
-def refuse() -> Callable[[int], int]:
-    raise ValueError("no start")
-
-
-def counter() -> Callable[[int], tuple[int, int]]:
+class Counting:
     """What counts its own calls."""
-    calls = count(1)
-    return lambda _: (os.getpid(), next(calls))
+
+    calls = 0
+
+    def __call__(self, _: int) -> tuple[int, int]:
+        self.calls += 1
+        return os.getpid(), self.calls
 
 
 def test_results_come_in_the_order_of_the_items() -> None:
-    found = [*map_with_state(partial(partial, square), range(200), worth_it=2, processes=2)]
+    found = [*map_in_processes(square, range(200), worth_it=2, processes=2)]
     assert found == [number * number for number in range(200)]
 
 
 @pytest.mark.parametrize(("items", "processes"), [(3, 2), (10, 1)])
 def test_little_work_and_one_core_need_no_other_process(items: int, processes: int) -> None:
-    found = [*map_with_state(counter, range(items), worth_it=4, processes=processes)]
+    found = [*map_in_processes(Counting(), range(items), worth_it=4, processes=processes)]
     assert found == [(os.getpid(), number) for number in range(1, items + 1)]
 
 
 def test_a_process_keeps_its_state_for_all_its_items() -> None:
-    found = [*map_with_state(counter, range(100), worth_it=2, processes=2, batch=5)]
+    found = [*map_in_processes(Counting(), range(100), worth_it=2, processes=2, batch=5)]
     assert os.getpid() not in dict(found)
     assert sum(dict(found).values()) == 100
 
@@ -63,23 +61,21 @@ def test_items_are_read_only_as_fast_as_they_are_worked_off() -> None:
             read += 1
             yield read
 
-    results = map_with_state(partial(partial, square), items(), worth_it=2, processes=2, batch=1)
+    results = map_in_processes(square, items(), worth_it=2, processes=2, batch=1)
     assert [next(results) for _ in range(50)][-1] == 2_500
     assert read < 70
     results.close()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-@pytest.mark.parametrize("problem", ["-1 is negative", "no start"])
-def test_what_a_function_raises_reaches_the_caller(processes: int, problem: str) -> None:
-    start = refuse if problem == "no start" else partial(partial, square)
-    with pytest.raises(ValueError, match=problem):
-        [*map_with_state(start, range(50, -50, -1), worth_it=2, processes=processes)]
+def test_what_a_function_raises_reaches_the_caller(processes: int) -> None:
+    with pytest.raises(ValueError, match="-1 is negative"):
+        [*map_in_processes(square, range(50, -50, -1), worth_it=2, processes=processes)]
 
 
 def test_a_process_that_is_killed_ends_the_work_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ChildProcessError, match="was killed, or ran out of memory"):
-        [*map_with_state(partial(partial, die), range(100), worth_it=2, processes=2)]
+        [*map_in_processes(die, range(100), worth_it=2, processes=2)]
 
 
 def test_all_cores_are_used_by_default(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,31 +59,11 @@ def found(html: str | bytes, url: str = URL, content_type: str = "") -> dict[str
         ("<template><img src=a></template><img src=b>", {"b": "image"}),
         ("<noscript><img src=a></noscript><img src=b>", {"b": "image"}),
         ("<!-- <img src=a> --><textarea><img src=b></textarea>", {}),
-        ("<p style='background: url(a)'>", {"a": "image"}),
+        ("<style>@import 'a';</style><p style='background: url(a)'>", {}),
     ],
 )  # fmt: skip
 def test_each_element_loads_what_its_attributes_name(html: str, expected: dict[str, str]) -> None:
     assert found(html) == {SHOP + name: kind for name, kind in expected.items()}
-
-
-@pytest.mark.parametrize(
-    ("css", "expected"),
-    [
-        ("@import 'a';@import url(b) screen;@import url( \"c\" );",
-         {"a": "style sheet", "b": "style sheet", "c": "style sheet"}),
-        ("x{background:URL('a'),url(b)}", {"a": "image", "b": "image"}),
-        ("@font-face{src:url(a) format('woff2'),local('x')} x{mask:url(b)}", {"a": "font", "b": "image"}),
-        (r"x{background:url(a\)b),url('\63 d')}", {"a)b": "image", "cd": "image"}),
-        ("/* url(a) */x{content:'url(b)';-url(c):d;background:my-url(e)}", {}),
-        ("@namespace url(a);@namespace x 'b';", {}),
-        ("x{fill:url(#a);background:url(),url(''),url(data:image/png,a b),url(a b),url(c'd)}", {}),
-        ("x{background:url(a", {"a": "image"}),
-        ("x{background:url('a", {"a": "image"}),
-        ("/* url(a)", {}),
-    ],
-)  # fmt: skip
-def test_a_style_element_loads_what_its_text_names(css: str, expected: dict[str, str]) -> None:
-    assert found(f"<style>{css}</style>") == {SHOP + name: kind for name, kind in expected.items()}
 
 
 @pytest.mark.parametrize(
@@ -175,15 +155,6 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
     "a set of blanks and commas": lambda size: b"<img srcset='" + b" ," * size + b" '>",
     "a set of brackets": lambda size: b"<img srcset='a " + b"(" * size + b"'>",
     "candidates": lambda size: b"<img srcset='" + b"a 1x," * size + b"'>",
-    "escaped quotes": lambda size: b"<style>" + b'"\\"' * size,
-    "quotes": lambda size: b"<style>" + b"'\n" * size,
-    "url(": lambda size: b"<style>" + b"url(" * size,
-    "url and blanks": lambda size: b"<style>url(" + b" " * size,
-    "escaped brackets": lambda size: b"<style>url(" + b"\\)" * size,
-    "comments": lambda size: b"<style>" + b"/*" * size,
-    "@import": lambda size: b"<style>" + b"@import " * size,
-    "@import and blanks": lambda size: b"<style>@import" + b" " * size + b"x",
-    "@namespace": lambda size: b"<style>" + b"@namespace " * size,
     "unclosed tags": lambda size: b"<img src='" * size,
     "styles": lambda size: b"<p style='x'>" * size,
     "noscript": lambda size: b"<noscript>" * size,

@@ -7,21 +7,18 @@ never guesses: a robots.txt that cannot be read is no robots.txt that allows. Lo
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
-from urllib.parse import quote
 
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import StringEnum
 from scrapy_rep.protocol.freshness import LONG_UNREACHABLE, Backoff, Freshness
 from scrapy_rep.tools.files import open_file, read_file, require_text
-from scrapy_rep.tools.survey.folder import SurveyFolder, file_name, folded_name, named_origin
+from scrapy_rep.tools.survey.folder import NamedOrigin, SurveyFolder, file_name, folded_name, named_origin
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -29,8 +26,6 @@ if TYPE_CHECKING:
 _SQLITE: Final = b"SQLite format 3\0"  # how every file of SQLite starts
 _PORTS: Final = {"http": 80, "https": 443}
 _ANY: Final = Origin("http", "localhost", 80)
-_is_plain = re.compile(r"[a-z0-9.-]+").fullmatch
-_is_usual = re.compile(r"(?:https?\+)?[a-z0-9.-]+(?:[_+][0-9]{1,5}(?:\.txt)?)?").fullmatch
 
 
 class SourceError(Exception):
@@ -101,36 +96,20 @@ class FileSource:
     """
 
     def __init__(self, folder: Path) -> None:
+        """Raises ``OSError``."""
         self._folder = folder
+        # Sorted backwards, so that of two names of one site the shorter one counts.
+        named = ((named_origin(name), name) for name in sorted(os.listdir(folder), reverse=True))
+        self._names = {origin: name for origin, name in named if origin}
 
     def get(self, origin: Origin) -> Known | Missing:
         """As `Source.get`."""
-        for name in _names(origin):
-            found = _read(self._folder, name, require_text)
-            if found is Missing.NO_FILE and name in self._odd_names:
-                found = _read(self._folder, self._odd_names[name], require_text)
-            if found is not Missing.NO_FILE:
-                return found
+        exact = NamedOrigin(origin.scheme, origin.host, origin.port)
+        of_host = exact._replace(scheme="", port=0 if _PORTS.get(origin.scheme) == origin.port else -1)
+        for named in (exact, exact._replace(scheme=""), of_host):
+            if named in self._names:
+                return _read(self._folder, self._names[named], require_text)
         return Missing.NO_FILE
-
-    @cached_property
-    def _odd_names(self) -> dict[str, str]:
-        """The names of files that are spelled otherwise, such as ``Example.com``, by their one spelling."""
-        try:
-            names = [name for name in os.listdir(self._folder) if not _is_usual(name)]
-        except OSError:
-            return {}
-        found = ((named_origin(name), name) for name in sorted(names, reverse=True))
-        return {origin.name: name for origin, name in found if origin}
-
-
-def _names(origin: Origin) -> list[str]:
-    host, port = origin.host, origin.port
-    if not _is_plain(host):
-        host = quote(host, safe="")
-    exact = [f"{origin.scheme}+{host}+{port}.txt", f"{host}_{port}", f"{host}_{port}.txt"]
-    is_common = _PORTS.get(origin.scheme) == port and host.strip(".")
-    return [*exact, host, f"{host}.txt"] if is_common else exact
 
 
 def _read(folder: Path, name: str, checked: Callable[[bytes], bytes]) -> Known | Missing:

@@ -1,4 +1,4 @@
-"""What the robots.txt files of a source say about URLs: one verdict for all URLs of an origin that a rule decides.
+"""What the robots.txt files of a source say about URLs.
 
 Holds a bounded number of parsed files; URLs that are sorted by origin need each file once.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Final, Generic, TypeVar
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, Final
 
 from scrapy_rep.protocol import (
     GOOGLE,
@@ -30,23 +30,19 @@ from scrapy_rep.tools.answers import verdict_facts
 
 from .sources import Missing, Source
 
-T = TypeVar("T")
-On = Callable[[bytes], T]
-"""What answers about the paths of one origin for one crawler."""
-
 Crawler = tuple[str, ...]
 """The product tokens of a crawler, the most specific first."""
 
 LONGEST_URL: Final = 65_536
 """Characters; a longer text is not asked about."""
 
+VERDICTS_KEPT: Final = 32_768  # of many sites in any order: 20 MB at most
 _find_control = re.compile(r"[\0-\x1f\x7f]").search
-_VERDICTS_KEPT: Final = 64  # of an origin and crawler
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class BulkVerdict:
-    """The verdict on all URLs of ``origin`` that ``rule`` decides for the crawler called ``agent``.
+    """The verdict on a URL of ``origin``, which ``rule`` decides, for the crawler called ``agent``.
 
     ``allowed`` is None where it is unknown, and ``reason`` says why: a `Reason`, or a `Missing`. ``line`` is that
     of the rule, None without one. ``origin`` is empty for what is not a URL.
@@ -66,20 +62,9 @@ class BulkVerdict:
             return cls(origin, agent, verdict.allowed, None, None, access.value)
         return cls(origin, agent, **verdict_facts(verdict))
 
-
-@dataclass(frozen=True, slots=True)
-class BulkOptions:
-    """How robots.txt files are asked: for whom, and read how.
-
-    ``limit`` is the number of octets of a file that are read; ``unreachable`` says what an unreachable robots.txt
-    means, and ``missing`` what none means: True for allowed, None for unknown.
-    """
-
-    crawlers: tuple[Crawler, ...]
-    dialect: Dialect = GOOGLE
-    limit: int | None = MAX_SIZE
-    unreachable: Access = Access.UNREACHABLE
-    missing: bool | None = None
+    def as_facts(self) -> dict[str, Any]:
+        """The same as data for JSON; without an origin that is null."""
+        return {**asdict(self), "origin": self.origin or None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,94 +75,86 @@ class Held:
     octets: int = 33_554_432
 
 
-def _answers(robotstxt: RobotsTxt, token: str, present: Callable[[Verdict], T]) -> On[T]:
-    """The robots.txt of one origin as one crawler sees it; each of its verdicts is presented once."""
-    ask = partial(robotstxt.verdict_on_path, token)
-    known: dict[int, tuple[Verdict, T]] = {}
+@dataclass(frozen=True, slots=True)
+class BulkOptions:
+    """How robots.txt files are asked: for whom, and read how.
 
-    def on(path: bytes) -> T:
-        verdict = ask(path)
-        found = known.get(id(verdict))  # which no other verdict has while this dictionary holds it
-        if found is None:
-            if len(known) >= _VERDICTS_KEPT:
-                known.clear()
-            found = known[id(verdict)] = verdict, present(verdict)
-        return found[1]
-
-    return on
-
-
-class Decider(Generic[T]):
-    """Answers about URLs from *source*; *present* turns each verdict into what is returned for its URLs.
-
-    Not safe to share between threads.
+    ``limit`` is the number of octets of a file that are read; ``unreachable`` says what an unreachable robots.txt
+    means, and ``missing`` what none means: True for allowed, None for unknown. ``held`` files are kept.
     """
 
-    def __init__(
-        self, source: Source, rules: BulkOptions, present: Callable[[BulkVerdict], T], held: Held | None = None
-    ) -> None:
-        self._source, self._rules, self._present = source, rules, present
-        self._most, self._octets = held or Held(), 0
-        self._held: OrderedDict[bytes, tuple[list[On[T]], int]] = OrderedDict()
-        self._no_url = self._same("", Missing.NO_URL)
+    crawlers: tuple[Crawler, ...]
+    dialect: Dialect = GOOGLE
+    limit: int | None = MAX_SIZE
+    unreachable: Access = Access.UNREACHABLE
+    missing: bool | None = None
+    held: Held = Held()
 
-    def on(self, url: str) -> list[T]:
-        """For each crawler what *present* made of the verdict on *url*. Raises `SourceError`."""
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The robots.txt of ``origin``: what its fetch meant, and the tokens by which each crawler asks it."""
+
+    origin: str
+    access: Access
+    robotstxt: RobotsTxt
+    tokens: list[str]
+    octets: int
+
+    def on(self, path: bytes) -> list[BulkVerdict]:
+        verdict, access = self.robotstxt.verdict_on_path, self.access
+        return [_verdict(self.origin, access, token, verdict(token, path)) for token in self.tokens]
+
+
+_verdict = lru_cache(maxsize=VERDICTS_KEPT)(BulkVerdict.of)
+
+
+class Decider:
+    """Answers about URLs from *source*, as *options* say. Not safe to share between threads."""
+
+    def __init__(self, source: Source, options: BulkOptions) -> None:
+        self._source, self._options, self._octets = source, options, 0
+        self._held: OrderedDict[str, _Asked | Missing] = OrderedDict()
+
+    def on(self, url: str) -> list[BulkVerdict]:
+        """The verdict on *url* for each crawler. Raises `SourceError`."""
         try:
             if len(url) > LONGEST_URL or _find_control(url):
                 raise ValueError("not a URL")
-            start, path = split_url(url, canonical_octets=self._rules.dialect.canonical_octets)
+            start, path = split_url(url, canonical_octets=self._options.dialect.canonical_octets)
         except ValueError:
-            return [on(b"") for on in self._no_url]
-        return [on(path) for on in self.at(start.encode())]
+            return self._unknown("", Missing.NO_URL)
+        # Of several starts of an origin, such as those with the default port, one is known.
+        origin = start if start in self._held else str(Origin.from_url(start))
+        held = self._held.get(origin) or self._hold(origin)
+        self._held.move_to_end(origin)
+        return self._unknown(origin, held) if isinstance(held, Missing) else held.on(path)
 
-    def at(self, start: bytes) -> list[On[T]]:
-        """For each crawler what answers about the paths of URLs with this *start*. Raises `SourceError`.
-
-        *start* and paths are spelt as `split_url` answers them.
-        """
-        held = self._held.get(start)
-        if held is None:
-            origin = Origin.from_url(start.decode())
-            start = str(origin).encode()  # of several, such as those with the default port
-            held = self._held.get(start) or self._hold(start, origin)
-        self._held.move_to_end(start)
-        return held[0]
-
-    def _hold(self, start: bytes, origin: Origin) -> tuple[list[On[T]], int]:
-        held = self._held[start] = self._load(origin)
-        self._octets += held[1]
-        while len(self._held) > max(self._most.files, 1) or (
-            self._octets > self._most.octets and len(self._held) > 1
-        ):
-            _, (_, freed) = self._held.popitem(last=False)
-            self._octets -= freed
+    def _hold(self, origin: str) -> _Asked | Missing:
+        held = self._held[origin] = self._load(Origin.from_url(origin))
+        self._octets += _octets(held)
+        most = self._options.held
+        while len(self._held) > max(most.files, 1) or (self._octets > most.octets and len(self._held) > 1):
+            self._octets -= _octets(self._held.popitem(last=False)[1])
         return held
 
-    def _load(self, origin: Origin) -> tuple[list[On[T]], int]:
-        """What answers about *origin*, and the octets that count for it."""
-        rules, known = self._rules, self._source.get(origin)
+    def _load(self, origin: Origin) -> _Asked | Missing:
+        options, known = self._options, self._source.get(origin)
         if isinstance(known, Missing):
-            return self._same(str(origin), known), 0
-        access = rules.unreachable if known.access is Access.UNREACHABLE else known.access
-        robotstxt = parse(rules_by(access, known.body), rules.dialect, limit=rules.limit)
-        made = partial(BulkVerdict.of, str(origin), known.access)
-        return [self._on(robotstxt, crawler, made) for crawler in rules.crawlers], len(known.body)
+            return known
+        access = options.unreachable if known.access is Access.UNREACHABLE else known.access
+        robotstxt = parse(rules_by(access, known.body), options.dialect, limit=options.limit)
+        tokens = [next(filter(robotstxt.has_group, one), one[-1]) or "*" for one in options.crawlers]
+        return _Asked(str(origin), known.access, robotstxt, tokens, len(known.body))
 
-    def _on(self, robotstxt: RobotsTxt, crawler: Crawler, made: Callable[[str, Verdict], BulkVerdict]) -> On[T]:
-        token = next(filter(robotstxt.has_group, crawler), crawler[-1]) or "*"
-        return _answers(robotstxt, token, lambda verdict: self._present(made(token, verdict)))
-
-    def _same(self, origin: str, reason: Missing) -> list[On[T]]:
-        """The same verdict on every path of *origin*, for each crawler."""
-        allowed = self._rules.missing if reason is Missing.NO_FILE else None
-        tokens = [crawler[0] or "*" for crawler in self._rules.crawlers]
-        found = [self._present(BulkVerdict(origin, token, allowed, None, None, reason.value)) for token in tokens]
-        return [partial(_first_of, each) for each in found]
+    def _unknown(self, origin: str, reason: Missing) -> list[BulkVerdict]:
+        allowed = self._options.missing if reason is Missing.NO_FILE else None
+        tokens = (crawler[0] or "*" for crawler in self._options.crawlers)
+        return [BulkVerdict(origin, token, allowed, None, None, reason.value) for token in tokens]
 
 
-def _first_of(presented: T, _path: bytes) -> T:
-    return presented
+def _octets(held: _Asked | Missing) -> int:
+    return 0 if isinstance(held, Missing) else held.octets
 
 
 def decide(
@@ -200,9 +177,7 @@ def decide(
     crawlers = tuple((asked_token(agent),) for agent in named)
     if not crawlers or not all(token for (token,) in crawlers):
         raise ValueError("each agent needs a product token, such as ExampleBot")
-    decider = Decider(
-        source, BulkOptions(crawlers, dialect, limit, missing=missing), lambda verdict: verdict, held
-    )
+    decider = Decider(source, BulkOptions(crawlers, dialect, limit, missing=missing, held=held or Held()))
     for url in urls:
         for verdict in decider.on(url):
             yield url, verdict

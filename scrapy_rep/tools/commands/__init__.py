@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterable, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
+from typing import IO, TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 OK, FOUND, FAILED = 0, 1, 2
 """Exit codes: nothing to report, something to report, the command could not do its work."""
 
-_TOLD: Final = ((f"{__name__}.inputs", "InputError"), ("scrapy_rep.exceptions", "InvalidSettingError"))
+_TOLD: Final = (
+    (f"{__name__}.inputs", "InputError"),
+    ("scrapy_rep.exceptions", "InvalidSettingError"),
+    ("scrapy_rep.tools.bulk.sources", "SourceError"),
+    ("scrapy_rep.tools.watch.copies", "UnusableFileError"),
+)
 """The errors of a command that say what to change. Who raises one has loaded its module."""
 
 SUB_COMMANDS: Final = {
@@ -31,56 +36,19 @@ SUB_COMMANDS: Final = {
     "diff": "show the URLs whose verdict differs between two robots.txt files",
     "exceptions": "list the exceptions to robots.txt, and find expired ones",
     "explain": "show whether a URL is allowed, and why",
-    "fleet": "show the queue of hosts of a fleet: sites, requests, workers, pages a second",
+    "fleet": "show the queue of hosts that the workers of a fleet share",
     "forecast": "show how long a crawl of sites, or of a list of URLs, takes",
-    "identity": "check whether sites can tell who the crawler is",
     "lint": "check a robots.txt for errors and possible improvements",
     "resources": "show whether what a page loads is closed to a crawler",
     "serve": "serve a web page on which a robots.txt can be checked",
     "survey": "measure the robots.txt of many sites, and write a report",
-    "watch": "fetch the robots.txt of sites again, and show what changed in meaning",
+    "watch": "show what changed in the robots.txt of sites since the last run",
 }
 
 
 def module_of(name: str) -> Any:
     """The module of the sub-command called *name*, or another one of this package, loaded only now."""
     return import_module(f".{name}", __name__)
-
-
-def perhaps(name: str, known: Iterable[str]) -> str:
-    """What was perhaps meant by *name*."""
-    from scrapy_rep.protocol import display  # noqa: PLC0415  # Scrapy loads this module on every call
-
-    return display.perhaps(name, known)
-
-
-class Parser(ArgumentParser):
-    """Says in one line what is wrong with the arguments of a command, and what was perhaps meant."""
-
-    def parse(self, arguments: Sequence[str] | None) -> Namespace:
-        """Return the *arguments*, by default those of the command line: URLs before and after options."""
-        found, unknown = self.parse_known_intermixed_args(arguments)
-        if unknown:
-            hint = perhaps(unknown[0], self._option_string_actions)
-            self.error(f"unknown argument {unknown[0]!r}{hint}")
-        return found
-
-    def error(self, message: str) -> NoReturn:
-        """End the command with *message*."""
-        self.exit(FAILED, f"{self.prog}: {message}\n")
-
-    def _check_value(self, action: Action, value: Any) -> None:
-        if action.choices is not None and value not in action.choices:
-            hint = perhaps(str(value), map(str, action.choices))
-            raise ArgumentError(action, f"{value!r} is none of {', '.join(map(str, action.choices))}{hint}")
-
-
-def parser_of(name: str, program: str) -> Parser:
-    """The parser of the sub-command called *name*, for a *program* that is called so."""
-    module = module_of(name)
-    parser = Parser(prog=program, description=module.__doc__, formatter_class=RawDescriptionHelpFormatter)
-    module.add_arguments(parser)
-    return parser
 
 
 def main_of(name: str) -> Callable[..., int]:
@@ -90,8 +58,12 @@ def main_of(name: str) -> Callable[..., int]:
     """
 
     def main(arguments: Sequence[str] | None = None) -> int:
-        parser = parser_of(name, f"robots-{name}")
-        return run_module(module_of(name), parser.parse(arguments), None)
+        program = module_of("terminal").program
+        before = program.set("robots-")
+        try:
+            return run_module(name, module_of("parser").parser_of(name).parse(arguments), None)
+        finally:
+            program.reset(before)
 
     return main
 
@@ -139,25 +111,24 @@ def run_told(module: Any, arguments: Namespace, settings: BaseSettings | None, o
     return code
 
 
-def run_module(module: Any, arguments: Namespace, settings: BaseSettings | None) -> int:
-    """Run the sub-command *module*; return its exit code. A closed pipe and Ctrl-C end it quietly."""
+def run_module(name: str, arguments: Namespace, settings: BaseSettings | None) -> int:
+    """Run the sub-command called *name*; return its exit code. A closed pipe and Ctrl-C end it quietly."""
     if sys.stdout is None or sys.stderr is None:  # closed by the shell
         return FAILED
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a rule may contain what the terminal cannot encode
     try:
-        code = run_told(module, arguments, settings, sys.stdout)
+        code = run_told(module_of(name), arguments, settings, sys.stdout)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return FAILED
     except ImportError as error:  # of a Scrapy that is too old
         if str(error.name).partition(".")[0] not in {"scrapy", "twisted"}:
             raise
-        print(f"scrapy robots: {error}", file=sys.stderr)  # noqa: T201
-        return FAILED
+        return module_of("terminal").print_error(name, error)  # type: ignore[no-any-return]
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
-            print(f"scrapy robots: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)  # noqa: T201
+            module_of("terminal").print_error(name, f"{error.filename or 'output'}: {error.strerror}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         return FAILED
     return code

@@ -1,9 +1,5 @@
 """List, show or purge the robots.txt files in the store of the project: REP_STORE, or Redis with REP_REDIS_URL.
 
-    scrapy robots cache list [--json]
-    scrapy robots cache show ORIGIN [--json]
-    scrapy robots cache purge [ORIGIN]
-
 ORIGIN may be any URL of the origin. Those of its tdmrep.json, its ai.txt and a license in the store stand for
 these files, which are purged with the origin, licenses with the one whose robots.txt names them.
 """
@@ -26,10 +22,11 @@ from scrapy_rep.protocol import Kind, Origin, parse
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.settings import NOT_SHARED
-from scrapy_rep.tools.answers import time_fact
+from scrapy_rep.tools.answers import entry_facts, time_fact
 
 from . import FOUND, OK
 from .inputs import InputError, with_scheme
+from .parser import add_shared
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -39,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("action", choices=["list", "show", "purge"])
     parser.add_argument("origin", nargs="?", help="an origin, or any URL of it")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_shared(parser, "--json")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
@@ -117,13 +114,7 @@ def _line(entry: Entry) -> str:
 def _facts(entry: Entry) -> dict[str, Any]:
     return {
         "origin": str(entry.origin),
-        "access": entry.access.value,
-        "status": entry.status,
-        "url": entry.url,
-        "hops": list(entry.hops),
-        "octets": len(entry.body),
-        "sha256": entry.sha256,
-        "fetched_at": time_fact(entry.fetched_at),
+        **entry_facts(entry),
         "fresh_until": time_fact(entry.fresh_until),
         "etag": entry.etag,
         "last_modified": entry.last_modified,

@@ -1,4 +1,4 @@
-"""What a crawl makes of a URL, asked of its gate and its policy: whether it is requested, what signals lead to."""
+"""What a crawl makes of a URL, asked of its gate and its policy: whether it is requested, and why."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from scrapy import Request
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.middleware import RepMiddleware
 from scrapy_rep.crawl.policy.meta import META_KEY
-from scrapy_rep.crawl.policy.policy import ASKS, Decision, Mode, Outcome, Policy, decide
+from scrapy_rep.crawl.policy.policy import ASKS, Decision, Mode, Policy, decide
 from scrapy_rep.crawl.runtime.log import describe
-from scrapy_rep.directives.vocabulary import Permission, first_refusal, reserved_from
 from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
-from scrapy_rep.extras.ai.signals import RESERVED, as_reserved, signals_of
-from scrapy_rep.protocol import Reason, Verdict
+from scrapy_rep.extras.ai.signals import as_reserved, signals_of
+from scrapy_rep.protocol import Verdict
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import WORDS, decision_text, until
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.policy.exceptions import PolicyException
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.directives.vocabulary import Purpose
-
-    from .sites import UrlStatements
 
 _MEANINGS = {
     Mode.REPORT: "report: what robots.txt disallows is requested and reported",
@@ -170,47 +167,3 @@ class CrawlPolicy:
     def purposes(self) -> Sequence[Purpose]:
         """What the crawl fetches pages for (``REP_PURPOSES``)."""
         return self._settings.purposes
-
-    def consequences(self, url: str, said: UrlStatements) -> list[str]:
-        """What a crawl does because of what is *said* about *url*, which robots.txt allows; empty for nothing."""
-        return [*self._by_signals(url, said), *self._by_directives(said)]
-
-    def _by_signals(self, url: str, said: UrlStatements) -> Iterator[str]:
-        settings = self._settings
-        is_known = said.page is not None and said.page.has_effect
-        silence = settings.ai_unknown if is_known else Permission.UNKNOWN  # the page may still break it
-        reserved = reserved_from(settings.purposes, said.answers, silence=silence)
-        if not reserved:
-            return
-        uses, decision = ", ".join(reserved), self._on_reserved(url)
-        by_robots_txt = (one for one in said.statements if one.source == "robots.txt")
-        refusal = first_refusal(by_robots_txt, self.purposes)
-        if decision.outcome is Outcome.REPORTED or settings.ai_signals == "report":
-            why = "the mode of the site" if decision.outcome is Outcome.REPORTED else "REP_AI_SIGNALS"
-            yield f'requested and counted as reserved from {uses}: {why} is "report"'
-        elif decision.exception:
-            yield f"requested although it is reserved from {uses}: {_excepted(decision.exception)[0]}"
-        elif refusal and self._refuses_pages and decision.mode is Mode.OBEY:
-            yield f"not requested: line {refusal.line} reserves it from {refusal.category} (REP_AI_SIGNALS)"
-        elif is_known or refusal:
-            yield f"its items are dropped: it is reserved from {uses} (REP_AI_SIGNALS)"
-
-    def _on_reserved(self, url: str) -> Decision:
-        """What becomes of a page that is reserved from a purpose: its request, or its items."""
-        try:
-            return self._decide(RESERVED, url, self._policy.mode(url))
-        except ValueError:  # a path alone
-            return Decision.forbidden(self._policy.default, Reason.AI_SIGNAL)
-
-    def _by_directives(self, said: UrlStatements) -> Iterator[str]:
-        page, settings = said.page, self._settings
-        if page is None or not page.has_effect:
-            return
-        names = [name for name in ("noindex", "nofollow") if getattr(page.directives, name)]
-        if names and settings.page_directives != "obey":
-            yield f'{" and ".join(names)}: no effect, REP_PAGE_DIRECTIVES is "{settings.page_directives}"'
-            return
-        if page.directives.noindex:
-            yield f"noindex: its items are {'dropped' if settings.noindex == 'drop' else 'marked'} (REP_NOINDEX)"
-        if page.directives.nofollow:
-            yield "nofollow: requests for its links are dropped (REP_PAGE_DIRECTIVES)"

@@ -130,7 +130,7 @@ def _process(settings: Settings) -> AsyncCrawlerProcess | CrawlerProcess:
     return AsyncCrawlerProcess(settings) if on_asyncio or without_reactor else CrawlerProcess(settings)
 
 
-# The settings of spiders, for the commands that take ``--spider``, and of add-ons.
+# The settings of spiders, for the commands that take ``--spider``.
 
 
 def with_spider(settings: BaseSettings, name: str | None) -> BaseSettings:
@@ -152,16 +152,6 @@ def with_each_spider(settings: BaseSettings) -> Iterator[tuple[str, BaseSettings
     """
     loader = _loader(settings)
     return ((name, _settings_of(loader.load(name), settings)) for name in sorted(loader.list()))
-
-
-def with_addons(settings: BaseSettings) -> BaseSettings:
-    """The *settings* as the add-ons of the project leave them. Raises `InvalidSettingError`."""
-    crawler = Crawler(Spider, settings)  # type: ignore[arg-type]  # it copies them
-    try:
-        crawler.addons.load_settings(crawler.settings)
-    except Exception as error:  # noqa: BLE001  # whatever an add-on of the project raises
-        raise InvalidSettingError(f"the add-ons of this project cannot be loaded: {describe(error)}") from None
-    return crawler.settings
 
 
 def _loader(settings: BaseSettings) -> SpiderLoaderProtocol:

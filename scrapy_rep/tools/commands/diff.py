@@ -1,8 +1,5 @@
 """Show the URLs whose verdict differs between two robots.txt files, or between two readings of one.
 
-    scrapy robots diff OLD NEW [--urls FILE | --sitemap] [--agent TOKEN]… [--dialect NAME] [--json]
-    scrapy robots diff OLD [NEW] --dialect NAME --dialect NAME …
-
 OLD and NEW are files, URLs (https://…) or -, standard input. With two dialects OLD is read in the first one and
 NEW, which may be left out if it is the same file, in the second one. The URLs to compare come from --urls, one
 per line, or from the sitemaps that NEW lists. Without either, paths are derived from the rules of both files:
@@ -39,6 +36,7 @@ from .inputs import (
     read_lines,
     token_of,
 )
+from .parser import SHARED, add_shared
 from .terminal import Progress, paint, print_error
 
 if TYPE_CHECKING:
@@ -57,45 +55,35 @@ def add_arguments(parser: ArgumentParser) -> None:
     urls = parser.add_mutually_exclusive_group()
     urls.add_argument("--urls", metavar="FILE", help="compare these, one per line; - is standard input")
     urls.add_argument("--sitemap", action="store_true", help="compare the URLs in the sitemaps that NEW lists")
-    parser.add_argument(
-        "--agent", metavar="TOKEN", action="append", help="a product token or User-Agent header, may be repeated"
-    )
-    parser.add_argument(
-        "--dialect",
-        metavar="NAME",
-        action="append",
-        default=[],
-        choices=DIALECTS,
-        help=f"how to read both, or, given twice, OLD and NEW (default: REP_DIALECT): {', '.join(DIALECTS)}",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object per change")
+    how = f"how to read both, or, given twice, OLD and NEW (default: REP_DIALECT): {', '.join(DIALECTS)}"
+    parser.add_argument("--dialect", **(SHARED["--dialect"] | {"action": "append", "default": [], "help": how}))
+    add_shared(parser, "--json", agent="a product token or User-Agent header, may be repeated (default: *)")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
-    parsed = RepSettings.from_settings(settings)
-    dialects = _dialects(arguments.dialect, parsed.dialect)
-    if arguments.new is None and len(arguments.dialect) < _TWO:
+    parsed, chosen = RepSettings.from_settings(settings), arguments.dialect
+    if len(chosen) > _TWO:
+        raise InputError(f"--dialect: {len(chosen)} dialects for two files; name two at most")
+    if arguments.new is None and len(chosen) < _TWO:
         raise InputError("name a second robots.txt to compare with, or two dialects (--dialect A --dialect B)")
-    names = (arguments.old, arguments.new or arguments.old)
     named = [arguments.old, *filter(None, [arguments.new])]
     check_names([*named, "-"] if arguments.urls == "-" else named)
+    dialects = [DIALECTS[name] for name in chosen] or [parsed.dialect]
     agents = tuple(dict.fromkeys(map(token_of, arguments.agent or ["*"])))
-    comparison = _FileComparison(names, agents, dialects, parsed.max_size, out, as_json=arguments.json)
-    if arguments.sitemap:
-        comparison.compare_sitemaps(settings)
-    else:
-        read_all(dict.fromkeys(names), settings, comparison.keep, parsed.max_size)
-        comparison.compare(arguments.urls)
+    comparison = _FileComparison(
+        (named[0], named[-1]),
+        agents,
+        (dialects[0], dialects[-1]),
+        parsed.max_size,
+        out,
+        as_json=arguments.json,
+    )
+    then = comparison.compare_sitemaps if arguments.sitemap else None
+    read_all(dict.fromkeys(named), settings, comparison.keep, parsed.max_size, then=then)
+    if not arguments.sitemap:
+        comparison.compare_list(arguments.urls)
     return comparison.end()
-
-
-def _dialects(names: list[str], default: Dialect) -> tuple[Dialect, Dialect]:
-    """The dialects of the two files. Raises `InputError` if more than two are named."""
-    if len(names) > _TWO:
-        raise InputError(f"--dialect: {len(names)} dialects for two files; name two at most")
-    given = [DIALECTS[name] for name in names] or [default]
-    return given[0], given[-1]
 
 
 class _FileComparison:
@@ -108,17 +96,13 @@ class _FileComparison:
         self, names: tuple[str, str], agents: tuple[str, ...], dialects: tuple[Dialect, Dialect], limit: int,
         out: IO[str], *, as_json: bool,
     ) -> None:  # fmt: skip
-        self._names = names
-        self._agents = agents
-        self._dialects = dialects
-        self._limit = limit
-        self._out = out
-        self._as_json = as_json
+        self._names, self._agents, self._dialects, self._limit = names, agents, dialects, limit
+        self._out, self._as_json = out, as_json
         self._files: dict[str, GivenFile] = {}
         self._subject = "URLs"  # what the URLs are called
         self._count = self._changed = self._disallowed = self._allowed = 0
         self._exit_code = OK
-        self._progress = Progress(sys.stderr) if sys.stderr.isatty() else None
+        self._progress = Progress(sys.stderr, is_logged=False)
 
     def keep(self, file: GivenFile) -> None:
         """Take one of the two files. Raises `InputError` for an unreachable one, whose rules are unknown."""
@@ -126,19 +110,35 @@ class _FileComparison:
             raise InputError(f"{file.name} is unreachable: status {file.status}")
         self._files[file.name] = file
 
-    def compare(self, urls_from: str | None) -> None:
+    def compare_list(self, urls_from: str | None) -> None:
         """Compare the URLs in the file *urls_from*, or sample paths. Raises `InputError` when there are none."""
         difference = self._difference()
-        if urls_from is None:
-            urls, number = difference.sample_paths()
-            self._subject = "paths made of the rules"
-            if len(urls) < number:
-                self._subject = f"paths, a sample of {number:,} made of the rules,"
-            self._compare(urls, difference)
-        else:
+        if urls_from is not None:
             self._compare(decidable(read_lines(urls_from), self._print_problem), difference)
+            self._require_urls("standard input" if urls_from == "-" else urls_from)
+            return
+        urls, number = difference.sample_paths()
+        is_sample = len(urls) < number
+        self._subject = (
+            f"paths, a sample of {number:,} made of the rules," if is_sample else "paths made of the rules"
+        )
+        self._compare(urls, difference)
+
+    async def compare_sitemaps(self, fetcher: CrawlFetcher) -> None:
+        """Compare the URLs in the sitemaps of the new file. Raises `InputError` when there are none."""
+        difference, new = self._difference(), self._file(self._names[1])
+        sitemaps = parse(new.body, limit=self._limit).sitemaps
+        if not sitemaps:
+            raise InputError("NEW lists no sitemap: name the URLs to compare with --urls")
+        urls = [urljoin(new.url, sitemap) for sitemap in sitemaps]
+        async for pages in fetcher.sitemaps(urls, self._print_problem):
+            self._compare(pages, difference)
+        self._require_urls("the sitemaps that NEW lists")
+
+    def _require_urls(self, source: str) -> None:
         if not self._count:
-            raise InputError(f"{'standard input' if urls_from == '-' else urls_from} contains no URL")
+            verb = "contain" if source.startswith("the ") else "contains"
+            raise InputError(f"{source} {verb} no URL")
 
     def _compare(self, urls: Iterable[str], difference: Difference) -> None:
         """Print what changes for each of *urls*."""
@@ -148,29 +148,13 @@ class _FileComparison:
             if changes:
                 self._changed += 1
                 self._exit_code = max(self._exit_code, FOUND)
-                self._clear_progress()
+                self._progress.clear()
             for change in changes:
                 self._disallowed += change.old.allowed
                 self._allowed += change.new.allowed
                 self._out.write(self._json(change) if self._as_json else self._text(change))
-            if self._progress and not self._count % _PROGRESS_EVERY:
+            if not self._count % _PROGRESS_EVERY:
                 self._progress.show(f"{self._count:,} {self._subject} compared, {self._changed:,} change")
-
-    def compare_sitemaps(self, settings: BaseSettings) -> None:
-        """Compare the URLs in the sitemaps of the new file. Raises `InputError` when there are none."""
-
-        async def compare(fetcher: CrawlFetcher) -> None:
-            difference, new = self._difference(), self._file(self._names[1])
-            sitemaps = parse(new.body, limit=self._limit).sitemaps
-            if not sitemaps:
-                raise InputError("NEW lists no sitemap: name the URLs to compare with --urls")
-            urls = [urljoin(new.url, sitemap) for sitemap in sitemaps]
-            async for pages in fetcher.sitemaps(urls, self._print_problem):
-                self._compare(pages, difference)
-
-        read_all(dict.fromkeys(self._names), settings, self.keep, self._limit, then=compare)
-        if not self._count:
-            raise InputError("the sitemaps that NEW lists contain no URL")
 
     def _file(self, name: str) -> GivenFile:
         return self._files[origin_of(name).robots_url if is_url(name) else name]
@@ -181,17 +165,12 @@ class _FileComparison:
 
     def _print_problem(self, problem: str) -> None:
         """Print what could not be compared."""
-        self._clear_progress()
         self._out.flush()
         self._exit_code = print_error("diff", problem)
 
-    def _clear_progress(self) -> None:
-        if self._progress:
-            self._progress.clear()
-
     def end(self) -> int:
         """Print the totals; return the exit code."""
-        self._clear_progress()
+        self._progress.clear()
         totals = f"change: {self._disallowed:,} newly disallowed, {self._allowed:,} newly allowed"
         old, new = self._dialects
         if old != new:

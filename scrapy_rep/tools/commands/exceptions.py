@@ -1,7 +1,5 @@
 """List the exceptions to robots.txt, the next to expire first.
 
-    scrapy robots exceptions [--spider NAME] [--check] [--json]
-
 They come from REP_EXCEPTIONS and REP_EXCEPTIONS_FILE of the project or -s, and from the custom_settings of its
 spiders: of all spiders, each named, or of one with --spider. Exits with 0, or 2 when an exception cannot be read.
 With --check it exits with 1 when one has expired.
@@ -21,6 +19,7 @@ from scrapy_rep.settings import RepSettings
 
 from . import FOUND, OK
 from .crawl_runner import with_each_spider, with_spider
+from .parser import add_shared
 from .terminal import paint
 
 if TYPE_CHECKING:
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument("--spider", metavar="NAME", help="only those of this spider")
+    add_shared(parser, "--json", spider="only those of this spider")
     parser.add_argument("--check", action="store_true", help="exit with 1 when an exception has expired")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per exception")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:

@@ -1,19 +1,16 @@
 """Show whether a crawler may request a URL, and why.
 
-    scrapy robots explain URL… [--agent TOKEN]… [--dialect NAME] [--file FILE | --page] [--json] [--full]
-    scrapy robots explain URL… --spider NAME [--dialect NAME] [--page] [--json] [--full]
-    … | scrapy robots explain [-] …
-    robots-explain …, the same command without a project
-
 URLs come from the command line, or one per line from standard input. One URL is explained in full, several get a
-line each; --full explains all of them, --json prints one object per line. With several --agent each URL is
-answered for each of them. Without --file the robots.txt of each origin is fetched, or taken from the store, as in
-a crawl of the project. With --page each URL that robots.txt allows is requested once, at the pace of the crawl, to
-show what the page says: directives such as noindex, and signals about its use by AI. A full answer says what the
-licenses (RSL) say that robots.txt names: they are fetched, or with --file read from files beside it. The mode of
-the site and the exception that would apply are those of the settings; they do not change the verdict. With
---spider what the crawl of that spider does comes first: whether it requests the URL, and why. Exits with 0 when
-all URLs are allowed (with --spider: requested), 1 when one is not, 2 when a verdict is unknown.
+line each; --full explains all of them. With several --agent each URL is answered for each of them. Without --file
+the robots.txt of each origin is fetched, or taken from the store, as in a crawl of the project.
+
+With --page each URL that robots.txt allows is requested once, at the pace of the crawl, to show what the page
+says: directives such as noindex, and signals about its use by AI. A full answer says what the licenses (RSL) say
+that robots.txt names, which are fetched, unless there is a --file. The mode of the site and the
+exception that would apply are those of the settings; they do not change the verdict. With --spider what the crawl
+of that spider does comes first: whether it requests the URL, and why.
+
+Exits with 0 when all URLs are allowed (with --spider: requested), 1 when one is not, 2 when a verdict is unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -34,6 +31,7 @@ from scrapy_rep.protocol.display import duration, number_of, shown
 from scrapy_rep.tools.answers import (
     WORDS,
     delay_text,
+    entry_facts,
     hold_text,
     record_facts,
     record_text,
@@ -48,23 +46,16 @@ from scrapy_rep.tools.explanation import Explanation
 from . import FAILED, FOUND, OK, default_settings, dialect_and_limit, main_of
 from .inputs import (
     InputError,
-    add_agents_and_dialect,
     crawlers_of,
     decidable,
     origin_of,
     read_file,
     read_lines,
+    require_piped,
     with_scheme,
 )
-from .sites import (
-    NOTHING,
-    CrawlerRules,
-    UrlStatements,
-    add_licenses,
-    licenses_beside,
-    said_by_site,
-    said_with_page,
-)
+from .parser import add_shared
+from .sites import NOTHING, CrawlerRules, UrlStatements, said_about
 from .terminal import Progress, labelled, paint, print_error
 
 if TYPE_CHECKING:
@@ -85,11 +76,9 @@ _PROGRESS_EVERY: Final = 100  # URLs
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("urls", nargs="*", metavar="URL", help="- or nothing: one per line from standard input")
-    add_agents_and_dialect(parser)
-    parser.add_argument("--spider", metavar="NAME", help="say what the crawl of this spider does")
+    add_shared(parser, "--agent", "--dialect", "--json", spider="say what the crawl of this spider does")
     parser.add_argument("--file", metavar="FILE", help="use this robots.txt for every URL; - is standard input")
     parser.add_argument("--page", action="store_true", help="request the page too, and show what it says")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.add_argument("--full", action="store_true", help="explain each of several URLs in full")
 
 
@@ -118,8 +107,8 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
 
 
 def _urls(given: Sequence[str]) -> Iterator[str]:
-    if not given and (sys.stdin is None or sys.stdin.isatty()):
-        raise InputError("no URL given: name one, or - to read them from standard input, one per line")
+    if not given:
+        require_piped("name one")
     for url in given or ("-",):
         if url == "-":
             yield from read_lines("-")
@@ -154,11 +143,8 @@ class _Explanations:
         rules = [
             CrawlerRules(robotstxt, tokens, by_profile=self._by_profile, file=name) for tokens in self._crawlers
         ]
-        if name != "-" and self._is_full:
-            for each in rules:
-                each.licenses = licenses_beside(name, each)
         for url in decidable(_urls(urls), self._print_problem):
-            self._print_all(url, rules, self._said_by_site(url, rules))
+            self._print_all(url, rules, [each.said_by_site(url) for each in rules] if self._is_full else None)
         self._progress.clear()
         return self._exit_code
 
@@ -169,45 +155,51 @@ class _Explanations:
         """
         from .fetching import crawl, with_gate  # noqa: PLC0415  # loads a whole crawl, which files do not need
 
-        # Input that cannot be read, and URLs without an origin, are reported without a crawl.
-        urls = _urls(self._arguments.urls)
-        while (first := list(islice(urls, _BATCH))) and not any(map(_origin, first)):
-            for _ in self._by_rules(first, {}):
-                pass
-        if first:
+        batches = self._batches()
+        if first := next(batches, None):  # what cannot be asked, and input that cannot be read, is said before
             settings = with_gate(settings) if of_pages else settings
-            crawl(settings, lambda fetcher: self._explain_batches(chain(first, urls), fetcher, of_pages))
+            crawl(settings, lambda fetcher: self._explain(chain([first], batches), fetcher, of_pages))
         self._progress.clear()
         return self._exit_code
 
-    async def _explain_batches(
-        self, urls: Iterator[str], fetcher: CrawlFetcher, of_pages: RepSettings | None
+    def _batches(self) -> Iterator[list[tuple[str, Origin]]]:
+        """The URLs with their origins; what has none is printed."""
+        urls = _urls(self._arguments.urls)
+        while batch := list(islice(urls, _BATCH)):
+            found = []
+            for url in batch:
+                try:
+                    found.append((with_scheme(url), origin_of(url)))
+                except InputError as error:  # noqa: PERF203
+                    self._print_problem(error)
+            if found:
+                yield found
+
+    async def _explain(
+        self, batches: Iterable[list[tuple[str, Origin]]], fetcher: CrawlFetcher, of_pages: RepSettings | None
     ) -> None:
         """Answer in the order of the URLs, batch by batch: a batch waits for all its origins."""
         from .crawl_policy import SettingsJudge  # noqa: PLC0415  # loads Scrapy
 
         judge = SettingsJudge(fetcher.crawler) if self._arguments.spider is not None else None
-        known: dict[Origin, list[CrawlerRules]] = {}
         if self._is_full:
             await fetcher.learn_holds()
-        while batch := list(islice(urls, _BATCH)):
-            known = await self._rules_of(batch, known, fetcher)
-            for url, rules in self._by_rules(batch, known):
+        for batch in batches:
+            known = await self._rules_of(dict.fromkeys(origin for _, origin in batch), fetcher)
+            for url, origin in batch:
+                rules = known.get(origin, [])  # empty when Ctrl-C came first
                 plan = await judge.judge(url) if judge else None
-                if of_pages is None:
-                    if self._is_full and any(each.verdict(url).allowed for each in rules):
-                        await add_licenses(rules, fetcher)
-                    self._print_all(url, rules, self._said_by_site(url, rules), plan)
-                elif not fetcher.is_closing:
+                if of_pages and fetcher.is_closing:
+                    continue
+                if of_pages:
                     self._progress.show(shown(f"requesting {url} …"), at_once=True)
-                    self._print_all(url, rules, await said_with_page(url, rules, fetcher, of_pages), plan)
+                said = await said_about(url, rules, fetcher, of_pages) if self._is_full else None
+                self._print_all(url, rules, said, plan)
 
     async def _rules_of(
-        self, urls: Iterable[str], known: dict[Origin, list[CrawlerRules]], fetcher: CrawlFetcher
+        self, origins: Collection[Origin], fetcher: CrawlFetcher
     ) -> dict[Origin, list[CrawlerRules]]:
-        """The rules for the origins of *urls*, of which those *known* are not fetched again."""
-        origins = dict.fromkeys(filter(None, map(_origin, urls)))
-        rules = {origin: known[origin] for origin in origins if origin in known}
+        rules: dict[Origin, list[CrawlerRules]] = {}
 
         def keep(fetched: FetchedRobots) -> None:
             fetched.held = fetcher.seconds_held(fetched.origin)
@@ -219,33 +211,20 @@ class _Explanations:
             if (problem := by_crawler[0].problem) and not is_told:
                 self._print_problem(problem, OK)  # the answers decide
 
-        missing = [origin for origin in origins if origin not in rules]
-        if missing:
-            number = number_of(len(missing), "robots.txt file", "robots.txt files")
-            self._progress.show(f"fetching {number} …", at_once=True)
-        await fetcher.fetch_each(missing, keep)
+        number = number_of(len(origins), "robots.txt file", "robots.txt files")
+        self._progress.show(f"fetching {number} …", at_once=True)
+        await fetcher.fetch_each(origins, keep)
         return rules
 
-    def _by_rules(
-        self, urls: Iterable[str], rules: dict[Origin, list[CrawlerRules]]
-    ) -> Iterator[tuple[str, list[CrawlerRules]]]:
-        """Each of *urls* with the rules for it; those that cannot be answered are printed."""
-        for url in urls:
-            try:
-                by_crawler = rules.get(origin_of(url), [])  # empty when Ctrl-C came first
-            except InputError as error:
-                self._print_problem(error)
-                continue
-            yield with_scheme(url), by_crawler
-
-    def _said_by_site(self, url: str, rules: Iterable[CrawlerRules]) -> list[UrlStatements]:
-        return [said_by_site(url, each) if self._is_full else NOTHING for each in rules]
-
     def _print_all(
-        self, url: str, rules: Iterable[CrawlerRules], said: Iterable[UrlStatements], plan: Judgment | None = None
+        self,
+        url: str,
+        rules: Sequence[CrawlerRules],
+        said: Sequence[UrlStatements] | None = None,
+        plan: Judgment | None = None,
     ) -> None:
         """Print the answer about *url* for each crawler, what else is *said*, and first the *plan* of a crawl."""
-        for each, statements in zip(rules, said, strict=True):
+        for each, statements in zip(rules, said or [NOTHING] * len(rules), strict=True):
             passes = plan.passes if plan else each.verdict(url).allowed
             if self._is_terminal:
                 self._progress.clear()
@@ -284,13 +263,6 @@ class _Explanations:
         self._exit_code = max(self._exit_code, exit_code)
 
 
-def _origin(url: str) -> Origin | None:
-    try:
-        return origin_of(url)
-    except InputError:
-        return None
-
-
 # An explanation: as a line, as text of several lines, or as data for JSON.
 
 _SITEMAPS_SHOWN: Final = 5
@@ -325,7 +297,6 @@ def _as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy | None, out: IO[
         ("back-off", [hold_text(held)] if held else []),
         *said.as_sections(purposes),
         ("requested as", [shown(requested)] if requested != url else []),
-        ("in a crawl", policy.consequences(url, said) if policy else []),
     ]
     return "\n".join([*lines, *labelled(sections, out)])
 
@@ -425,7 +396,7 @@ def _explanation_facts(
     facts |= policy.apply(url, verdict).as_facts() if policy else _NOT_APPLIED
     if not full:
         return facts
-    facts |= {**said.as_facts(), "consequences": policy.consequences(url, said) if policy else []}
+    facts |= said.as_facts()
     facts["backoff"] = round(rules.fetched.held, 3) or None if rules.fetched else None
     facts["robots_txt"] = _source_facts(rules)
     return facts | _rules_facts(url, rules, explanation) if rules.has_rules else facts
@@ -479,15 +450,10 @@ def _source_facts(rules: CrawlerRules) -> dict[str, Any]:
         return {"file": rules.file, **_kind_facts(rules.robotstxt.body)}
     entry = fetched.entry
     return {
-        "url": entry.url,
-        "status": entry.status,
+        **entry_facts(entry),
         "access": fetched.robots.access.value,
-        "hops": list(entry.hops),
-        "octets": len(entry.body),
         **_kind_facts(entry.body),
-        "sha256": entry.sha256,
         "from_store": not fetched.is_fresh,
-        "fetched_at": time_fact(entry.fetched_at),
         "until": time_fact(fetched.robots.until),
         "problem": fetched.problem or None,
     }

@@ -173,22 +173,19 @@ class CrawlFetcher:
             return backoffs.held_for(origin.host)
         return max(self._held_until.get(origin.host, 0.0) - clock.monotonic(), 0.0)
 
-    async def add_files(self, fetched: FetchedRobots, settings: RepSettings) -> None:
-        """Fetch the files of the origin that speak about AI, once, as a crawl with *settings* does."""
-        if not fetched.has_files:
-            await self._add_files(fetched, paths={TDMREP, *needed_files(settings)})
-            fetched.has_files = True
-
-    async def add_licenses(self, fetched: FetchedRobots, urls: Collection[str]) -> None:
-        """Fetch the licenses at *urls*, once; those that can be read count."""
-        if urls and not fetched.has_licenses:
-            await self._add_files(fetched, licenses=urls)
-            fetched.has_licenses = True
-
-    async def _add_files(self, fetched: FetchedRobots, **wanted: Iterable[str]) -> None:
-        cause = Request(fetched.origin.robots_url)
-        found = await self._crawl.part(SiteFiles).fetched(fetched.robots, cause, **wanted)
-        fetched.files = {**fetched.files, **found}
+    async def add_files(
+        self, fetched: FetchedRobots, settings: RepSettings | None = None, licenses: Collection[str] = ()
+    ) -> None:
+        """Fetch the *licenses* at these URLs, and with *settings* what else a crawl reads about AI, each once."""
+        wanted: dict[str, Iterable[str]] = {}
+        if licenses and not fetched.has_licenses:
+            wanted["licenses"], fetched.has_licenses = licenses, True
+        if settings is not None and not fetched.has_files:
+            wanted["paths"], fetched.has_files = {TDMREP, *needed_files(settings)}, True
+        if wanted:
+            cause = Request(fetched.origin.robots_url)
+            found = await self._crawl.part(SiteFiles).fetched(fetched.robots, cause, **wanted)
+            fetched.files = {**fetched.files, **found}
 
     async def fetch_page(self, url: str) -> FetchedPage:
         """Request *url* once. A redirect is not followed, because it speaks for its own URL. Never raises."""

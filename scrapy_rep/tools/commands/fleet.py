@@ -1,7 +1,5 @@
 """Show the queue of hosts that the workers of a fleet share: sites, requests, workers, pages a second.
 
-    scrapy robots fleet [--key KEY] [--watch] [--json]
-
 Reads the Redis of REDIS_URL, or else of REP_REDIS_URL, and finds the queue by the spiders of the project; --key
 names another. It looks twice, a second apart, and counts the pages between. --watch goes on until Ctrl-C, with a
 look a second on a terminal and one in five seconds elsewhere, and waits for a queue that is not there yet.
@@ -27,6 +25,7 @@ from scrapy_rep.tools.answers import time_fact
 
 from . import OK
 from .inputs import InputError
+from .parser import add_shared
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -70,7 +69,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("--key", help="the key of the queue (default: the SCHEDULER_QUEUE_KEY of the spiders)")
     parser.add_argument("--watch", action="store_true", help="look again and again, until Ctrl-C")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per look")
+    add_shared(parser, "--json")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:

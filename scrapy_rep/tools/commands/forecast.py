@@ -1,104 +1,73 @@
 """Show how long a crawl takes, at the delays that the robots.txt files of its sites ask for.
 
-    scrapy robots forecast SITE… [--pages N] [--within DURATION] [--workers N] [--spider NAME] [--json]
-    scrapy robots forecast --urls FILE [--within DURATION] [--workers N] [--spider NAME] [--json]
-
 SITE is an origin, any URL of it, or a bare host. Its robots.txt and the sitemaps that it names are fetched as in a
 crawl of the project, and the pages that the project's product tokens may request are counted, once for each time
-that a sitemap lists them. --pages says instead how many each SITE has, --urls lists them in a file, one per line
-(- is standard input). --spider adds the custom_settings of a spider. Origins are crawled side by side, so the
-slowest one decides. --within says how much fits in 90m, 24h or 2d. --json prints one object per origin, and one
-for all of them, whose origin is null. Exits with 0, with 1 when not everything fits, with 2 when something could
-not be counted.
+that a sitemap lists them. Origins are crawled side by side, so the slowest one decides.
+
+Exits with 0, with 1 when not everything fits in the time of --within, with 2 when something could not be counted.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.robots.stores.sqlite import path_of_store
-from scrapy_rep.crawl.runtime.product_tokens import tokens_of
 from scrapy_rep.protocol.display import duration, iso_time, number_of, shown
-from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.answers import delay_text, hold_text, time_text
-from scrapy_rep.tools.forecast import Fleet, Forecast, OriginForecast, seconds_of, side_by_side
+from scrapy_rep.tools.forecast import OriginForecast, seconds_of, side_by_side
 
 from . import FAILED, FOUND, OK
 from .crawl_runner import ABOVE_SHELL_DEFAULTS, with_spider
-from .inputs import InputError, argument, origin_of, read_lines
-from .terminal import Progress, paint, print_error
+from .inputs import InputError, origin_of, read_lines
+from .parser import add_shared, argument, at_least_one
+from .terminal import Progress, labelled, paint, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-    from scrapy_rep.crawl.policy.policy import Decision
-    from scrapy_rep.crawl.robots.robots import Robots
-
     from .fetching import CrawlFetcher
+    from .page_count import PageCount
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
-    parser.add_argument("--urls", metavar="FILE", help="count the URLs in this file; - is standard input")
-    parser.add_argument(
-        "--pages", metavar="N", type=partial(_number, "pages"), help="assume this many pages for each SITE"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("sites", nargs="*", metavar="SITE", help="an origin, a URL of it, or a host")
+    add("--urls", metavar="FILE", help="count the URLs in this file; - is standard input")
+    add("--pages", metavar="N", type=at_least_one("pages"), help="assume this many pages for each SITE")
+    add(
         "--within",
         metavar="DURATION",
         type=argument(seconds_of),
-        help="the time for the crawl, such as 90m, 24h or 2d",
+        help="say how many pages fit in this time, such as 90m, 24h or 2d",
     )
-    parser.add_argument(
-        "--workers",
-        metavar="N",
-        type=partial(_number, "processes"),
-        default=1,
-        help="processes that crawl together (default: %(default)s)",
+    add_shared(
+        parser, spider="forecast a crawl of this spider", json="print an object per origin, and one for all"
     )
-    parser.add_argument("--spider", metavar="NAME", help="forecast a crawl of this spider")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per origin, and one for all")
-
-
-def _number(things: str, text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"{text!r} is not a number of {things}: write one such as 4")
-    return int(text)
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     settings = with_spider(settings, arguments.spider)
-    parsed = RepSettings.from_settings(settings)
     settings.set("REP_BACKOFF", value=True, priority=ABOVE_SHELL_DEFAULTS)
-    from .crawl_policy import CrawlPolicy  # noqa: PLC0415  # as below
     from .fetching import crawl  # noqa: PLC0415  # loads a whole crawl, which --help does not need
-    from .page_count import DelayReader, PageCount  # noqa: PLC0415
+    from .page_count import PageCount  # noqa: PLC0415
 
     if bool(arguments.sites) is bool(arguments.urls) or (arguments.urls and arguments.pages):
         raise InputError("name SITEs, with or without --pages, or a file of URLs with --urls")
     origins = list(dict.fromkeys(map(origin_of, arguments.sites)))
-    tokens, policy, progress = tokens_of(settings), CrawlPolicy(settings), Progress(sys.stderr)
-    delays = DelayReader(settings, tokens, arguments.workers)
+    progress = Progress(sys.stderr)
     counts: list[PageCount] = []
     problems: list[int] = []
 
-    def decide(robots: Robots, url: str, is_sitemap: bool) -> Decision:
-        return policy.decide_by(robots, tokens, url, is_sitemap=is_sitemap)
-
-    def report(problem: str) -> None:
-        progress.clear()
-        problems.append(print_error("forecast", problem))
-
     async def work(fetcher: CrawlFetcher) -> None:
-        count = PageCount(fetcher, decide, delays, report, progress)
+        count = PageCount(
+            fetcher, settings, lambda problem: problems.append(print_error("forecast", problem)), progress
+        )
         if arguments.urls:
             await count.count_urls(read_lines(arguments.urls))
         elif arguments.pages:
@@ -109,42 +78,36 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
             counts.append(count)
 
     crawl(settings, work)
+    progress.clear()
     if not counts:  # Ctrl-C ended the crawl
         return FAILED
-    forecast, within = side_by_side(counts[0].origins()), arguments.within
-    path = path_of_store(parsed) if parsed.store == "sqlite" else None
-    fleet = Fleet(arguments.workers, bool(parsed.redis_url), str(path or ""))
-    out.writelines(_as_json(forecast, within, fleet) if arguments.json else _as_text(forecast, within, fleet, out))
-    is_short = within is not None and forecast.fitting(within) < (forecast.pages or 0)
-    return FAILED if problems else FOUND if is_short else OK
+    within = arguments.within
+    *each, together = side_by_side(counts[0].origins, within)
+    lines = _as_json(each, together, within) if arguments.json else _as_text(each, together, within, out)
+    out.writelines(f"{line}\n" for line in lines)
+    return FAILED if problems else FOUND if together.fitting < together.pages else OK
 
 
-def _as_text(forecast: Forecast, within: float | None, fleet: Fleet, out: IO[str]) -> Iterator[str]:
-    for each in forecast.origins:
-        yield paint(shown(each.origin), "strong", out) + "\n"
-        yield _row("pages", _pages(each))
-        yield _row("delay", _delay(each, fleet))
-        if each.held:
-            yield _row("back-off", hold_text(each.held))
-        yield from _durations(each, within)
-    if len(forecast.origins) > 1:
-        yield paint(f"all {len(forecast.origins)} origins, side by side", "strong", out) + "\n"
-        yield _row("pages", "unknown" if forecast.pages is None else f"{_at_least(forecast)}{forecast.pages:,}")
-        yield from _durations(forecast, within)
-    if fleet.workers > 1 and any(each.pace.origin for each in forecast.origins):
-        yield _row(f"{fleet.workers} workers", fleet.note)
+def _as_text(
+    origins: list[OriginForecast], together: OriginForecast, within: float | None, out: IO[str]
+) -> Iterator[str]:
+    for each in origins:
+        yield paint(shown(each.origin), "strong", out)
+        sections = [("pages", [_pages(each)]), ("delay", [_delay(each)])]
+        sections += [("back-off", [hold_text(each.held)])] if each.held else []
+        yield from labelled([*sections, *_durations(each, within)], out)
+    if len(origins) > 1:
+        yield paint(f"all {len(origins)} origins, side by side", "strong", out)
+        pages = f"{_at_least(together)}{together.pages:,}" if together.is_known else "unknown"
+        yield from labelled([("pages", [pages]), *_durations(together, within)], out)
 
 
-def _row(name: str, text: str) -> str:
-    return f"{name:<13}{text}\n"
-
-
-def _at_least(forecast: Forecast | OriginForecast) -> str:
+def _at_least(forecast: OriginForecast) -> str:
     return "at least " if forecast.error else ""
 
 
 def _pages(origin: OriginForecast) -> str:
-    if origin.pages is None:
+    if not origin.is_known:
         return f"unknown: {shown(origin.error)}"
     text = f"{_at_least(origin)}{origin.pages:,}"
     if origin.sitemaps or origin.unread:
@@ -154,41 +117,38 @@ def _pages(origin: OriginForecast) -> str:
     return "; ".join([text, *more])
 
 
-def _delay(origin: OriginForecast, fleet: Fleet) -> str:
+def _delay(origin: OriginForecast) -> str:
     pace = origin.pace
-    if not pace.seconds and origin.pages is None:
-        return "unknown"
     if not pace.seconds:
-        return "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN"
+        none = "none asked for: the duration depends on the server, and on CONCURRENT_REQUESTS_PER_DOMAIN"
+        return none if origin.is_known else "unknown"
     source = f"{pace.source}, line {pace.line}" if pace.line else pace.source
     if pace.origin not in {"", origin.origin}:
         source += f" of {pace.origin}"
-    if not pace.origin and fleet.workers > 1:
-        source += f", {pace.asked:g} s in each of {fleet.workers} workers"
-    elif pace.asked > pace.seconds:
+    if pace.asked > pace.seconds:
         source += f", asks for {pace.asked:g} s; REP_CRAWL_DELAY_MAX cuts it"
     return f"{delay_text(pace.seconds)}: {source}"
 
 
-def _durations(forecast: Forecast | OriginForecast, within: float | None) -> Iterator[str]:
+def _durations(forecast: OriginForecast, within: float | None) -> Iterator[tuple[str, list[str]]]:
     seconds = forecast.seconds
     if seconds is None:
-        yield _row("duration", "unknown")
+        yield "duration", ["unknown"]
         return
     until = f"until {time_text(clock.time() + seconds)} if it starts now"
-    yield _row("duration", f"{_at_least(forecast)}{duration(seconds)}, {until}")
-    fitting, pages = forecast.fitting(within or 0.0), forecast.pages or 0
+    yield "duration", [f"{_at_least(forecast)}{duration(seconds)}, {until}"]
+    fitting, pages = forecast.fitting, forecast.pages
     if within is not None and not (forecast.error and fitting == pages):
         part = "all pages" if fitting == pages else f"{fitting:,} of {pages:,} pages, {_percent(fitting / pages)}"
-        yield _row("within", f"{duration(within)}: {part}")
+        yield "within", [f"{duration(within)}: {part}"]
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f}%" if 0.01 <= share < 0.995 else "less than 1%" if share < 0.5 else "over 99%"
 
 
-def _as_json(forecast: Forecast, within: float | None, fleet: Fleet) -> Iterator[str]:
-    for each in forecast.origins:
+def _as_json(origins: list[OriginForecast], together: OriginForecast, within: float | None) -> Iterator[str]:
+    for each in origins:
         pace = each.pace
         facts = {
             "origin": each.origin, **_facts(each, within),
@@ -197,22 +157,15 @@ def _as_json(forecast: Forecast, within: float | None, fleet: Fleet) -> Iterator
             "delay_line": pace.line or None, "delay_origin": pace.origin or None,
             "backoff": round(each.held, 3) or None,
         }  # fmt: skip
-        yield json.dumps(facts) + "\n"
-    shared_by = "redis" if fleet.redis else "file" if fleet.file else None
-    everything = {
-        "origin": None,
-        **_facts(forecast, within),
-        "workers": fleet.workers,
-        "delay_shared_by": shared_by,
-    }
-    yield json.dumps(everything) + "\n"
+        yield json.dumps(facts)
+    yield json.dumps({"origin": None, **_facts(together, within)})
 
 
-def _facts(forecast: Forecast | OriginForecast, within: float | None) -> dict[str, Any]:
+def _facts(forecast: OriginForecast, within: float | None) -> dict[str, Any]:
     seconds = forecast.seconds
-    fitting = None if within is None or seconds is None or forecast.error else forecast.fitting(within)
+    fitting = None if within is None or seconds is None or forecast.error else forecast.fitting
     return {
-        "pages": forecast.pages,
+        "pages": forecast.pages if forecast.is_known else None,
         "error": forecast.error or None,
         "seconds": None if seconds is None else round(seconds, 3),
         "ends_at": None if seconds is None else iso_time(clock.time() + seconds),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
 from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import urlsplit
 
-from scrapy_rep.protocol import DIALECTS, Access, Origin
+from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools import files
@@ -82,6 +81,12 @@ def origin_of(url: str) -> Origin:
     return origin
 
 
+def require_piped(otherwise: str) -> None:
+    """Raise `InputError` if nothing is piped to standard input: the user would wait for the command."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InputError(f"no URL given: {otherwise}, or pipe them to standard input, one per line")
+
+
 def decidable(urls: Iterable[str], failed: Callable[[str], object]) -> Iterator[str]:
     """Yield those of *urls* that rules can decide, URLs and paths; *failed* gets what is wrong with the others."""
     for url in urls:
@@ -97,34 +102,6 @@ def token_of(agent: str) -> str:
     if not token:
         raise InputError(f"--agent {shown(agent)!r} contains no product token: write one such as ExampleBot")
     return token
-
-
-def argument(read: Callable[[str], T]) -> Callable[[str], T]:
-    """*read* as the type of an argument: the command ends with what its ``ValueError`` says."""
-
-    def read_argument(text: str) -> T:
-        try:
-            return read(text)
-        except ValueError as error:
-            raise ArgumentTypeError(str(error)) from None
-
-    return read_argument
-
-
-def add_agents_and_dialect(parser: ArgumentParser) -> None:
-    """Add ``--agent`` and ``--dialect`` to *parser*: who asks, and how robots.txt is read."""
-    parser.add_argument(
-        "--agent",
-        metavar="TOKEN",
-        action="append",
-        help="a product token or User-Agent header, may be repeated (default: the project's)",
-    )
-    parser.add_argument(
-        "--dialect",
-        metavar="NAME",
-        choices=DIALECTS,
-        help=f"how robots.txt is read (default: REP_DIALECT): {', '.join(DIALECTS)}",
-    )
 
 
 def crawlers_of(given: Sequence[str] | None, settings: BaseSettings | None) -> list[tuple[str, ...]]:

@@ -1,8 +1,5 @@
 """Check robots.txt files for errors and possible improvements, and fix what is safe to fix.
 
-    scrapy robots lint [FILE|FOLDER|URL|-]… [--select NAMES] [--ignore NAMES] [--fix | --diff]
-    robots-lint …, the same command, which needs no Scrapy but for a URL
-
 In a FOLDER (by default this one) all files called *robots*.txt are linted; - is standard input; for a URL
 (https://…) the robots.txt of its origin is fetched. Prints "file:line:column: severity: message (code)" for each
 finding and, indented below it, its line, what follows from it, and what to do. NAMES are codes, severities, or
@@ -31,7 +28,6 @@ from . import FOUND, OK, default_settings, dialect_and_limit, main_of
 from .inputs import (
     GivenFile,
     InputError,
-    argument,
     check_names,
     is_url,
     raise_for,
@@ -40,7 +36,8 @@ from .inputs import (
     with_hint,
 )
 from .lint_output import OUTPUTS, Output, TextOutput
-from .terminal import Progress, Speed
+from .parser import argument
+from .terminal import READABLE, Progress, Speed, width_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -52,42 +49,36 @@ _NAMES: Final = argument(lambda text: read_names([name.strip() for name in text.
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="a file, a folder, a URL (https://…), or - for standard input"
-    )
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", help="a file, a folder, a URL (https://…), or - for standard input")
     _add_choices(parser)
     _add_outputs(parser)
-    parser.add_argument("--fix", action="store_true", help="fix what is safe to fix in the files")
-    parser.add_argument(
-        "--explain", type=argument(read_code), metavar="CODE", help="print the page of a code, and lint nothing"
-    )
+    add("--fix", action="store_true", help="fix what is safe to fix in the files")
+    add("--explain", type=argument(read_code), metavar="CODE", help="print the page of a code, and lint nothing")
 
 
 def _add_choices(parser: ArgumentParser) -> None:
     """The arguments that say what is reported, and what fails."""
-    parser.add_argument("--select", type=_NAMES, metavar="NAMES", help="report these findings alone")
-    parser.add_argument("--ignore", type=_NAMES, metavar="NAMES", help="do not report these, either")
-    parser.add_argument(
-        "--include", metavar="PATTERN", help="lint the files in folders that match (default: *robots*.txt)"
-    )
+    add = parser.add_argument
+    add("--select", type=_NAMES, metavar="NAMES", help="report these findings alone")
+    add("--ignore", type=_NAMES, metavar="NAMES", help="do not report these, either")
+    add("--include", metavar="PATTERN", help="lint the files in folders that match (default: *robots*.txt)")
     configured = parser.add_mutually_exclusive_group()
     configured.add_argument("--config", type=Path, metavar="FILE", help="the configuration, in TOML")
     configured.add_argument("--isolated", action="store_true", help="look for no configuration")
-    parser.add_argument(
+    add(
         "--fail-on",
         choices=[*(severity.value for severity in Severity), NEVER],
         help="the mildest severity that makes it exit with 1 (default: warning)",
     )
-    parser.add_argument(
-        "--exit-zero", dest="fail_on", action="store_const", const=NEVER, help="as --fail-on never"
-    )
+    add("--exit-zero", dest="fail_on", action="store_const", const=NEVER, help="as --fail-on never")
 
 
 def _add_outputs(parser: ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--grouped", action="store_true", help="print each code once, with its lines")
     group.add_argument("--statistics", action="store_true", help="print the number of findings of each code")
-    group.add_argument("--json", action="store_true", help="print one JSON object per line")
+    group.add_argument("--json", action="store_true", help="print JSON, an object per line")
     group.add_argument("--sarif", action="store_true", help="print one SARIF 2.1.0 document")
     group.add_argument("--github", action="store_true", help="print annotations for GitHub Actions")
     group.add_argument("--diff", action="store_true", help="print what --fix would change, and write nothing")
@@ -96,7 +87,7 @@ def _add_outputs(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code. Without *settings* the defaults count."""
     if arguments.explain:
-        out.write(explained(arguments.explain))
+        out.write(explained(arguments.explain, min(width_of(out), READABLE)))
         return OK
     names = arguments.files or ["."]
     check_names(names)

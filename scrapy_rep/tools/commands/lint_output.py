@@ -18,9 +18,10 @@ from scrapy_rep.tools.lint.finding import line_ranges
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.lint.subject import characters
 
-from .terminal import paint, with_carets
+from .terminal import paint, with_carets, wrapped
 
-_STYLES: Final = {Severity.ERROR: "bad", Severity.WARNING: "strong"}
+_TAB: Final = "    "  # before what belongs to a finding
+_STYLES: Final = {Severity.ERROR: "bad", Severity.WARNING: "warning"}
 _ANNOTATIONS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 _ABOUT_KEYS: Final = frozenset(
     {"unknown-record", "misspelt-key", "misspelt-key-ignored", "missing-colon", "odd-case-key"}
@@ -85,13 +86,19 @@ class TextOutput(_Counted):
         lines = linted.body[bom_length(linted.body) :].splitlines() if linted.findings else []
         for finding in linted.findings:
             place = ":".join([shown(linted.name), *(str(each) for each in (finding.line, finding.column) if each)])
-            self._out.write(f"{place}: {self._painted(finding.severity)}: {finding.message} ({finding.code})\n")
+            start = len(f"{place}: {finding.severity}: ")
+            text = wrapped(f"{finding.message} ({finding.code})", self._out, len(_TAB), start)
+            self._out.write(f"{place}: {self._painted(finding.severity)}: {text}\n")
             if 0 < finding.line <= len(lines):
                 self._show(lines[finding.line - 1], finding)
             for code, line, message in finding.consequences:
                 where = f"line {line}: " if line not in {0, finding.line} else ""
-                self._out.write(f"    note: {where}{message} ({code})\n")
-            self._out.write(f"    help: {finding.advice}\n")
+                self._write("note", f"{where}{message} ({code})")
+            self._write("help", finding.advice)
+
+    def _write(self, label: str, text: str) -> None:
+        start = f"{_TAB}{label}: "
+        self._out.write(f"{start}{wrapped(text, self._out, len(start), len(start))}\n")
 
     def _show(self, line: bytes, finding: Finding) -> None:
         """Print the *line* of *finding*, with carets below what it is about; nothing for a blank one."""

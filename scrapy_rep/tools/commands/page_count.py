@@ -13,6 +13,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from scrapy_rep.crawl.pacing.requested_delays import DelayLimits, requested_delay
+from scrapy_rep.crawl.runtime.product_tokens import tokens_of
 from scrapy_rep.crawl.sitemaps.requests import sitemaps_of
 from scrapy_rep.crawl.sitemaps.spider import MAX_NESTING
 from scrapy_rep.protocol import Access, Origin
@@ -20,13 +21,11 @@ from scrapy_rep.protocol.display import duration, number_of
 from scrapy_rep.settings import RepSettings
 from scrapy_rep.tools.forecast import OriginForecast, Pace
 
+from .crawl_policy import CrawlPolicy
 from .inputs import with_scheme
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-    from scrapy_rep.crawl.policy.policy import Decision
-    from scrapy_rep.crawl.robots.robots import Robots
 
     from .fetching import CrawlFetcher, FetchedRobots
     from .terminal import Progress
@@ -37,52 +36,42 @@ _MOST_OTHERS: Final = 20
 
 
 @dataclass(slots=True)
-class _Count:
-    """What is listed of one origin; ``error`` says what could not be counted.
+class _Count(OriginForecast):
+    """What is listed of an origin; ``is_forbidden`` where no page may be requested at all."""
 
-    ``pace`` is what its robots.txt asks for; ``forbidden`` says why no page may be requested at all.
-    """
-
-    fetched: FetchedRobots
-    pace: Pace
-    forbidden: str
-    pages: int = 0
-    disallowed: int = 0
-    sitemaps: int = 0
-    unread: int = 0
-    error: str = ""
+    fetched: FetchedRobots | None = None
+    is_forbidden: bool = False
 
 
 class PageCount:
-    """The counts of one forecast.
+    """The counts of one forecast, of a crawl with *settings*.
 
-    *decide* says what becomes of a request by a robots.txt, by its URL and whether that is a sitemap. *failed*
-    gets a message for everything that cannot be counted.
+    *failed* gets a message for everything that cannot be counted. Raises `InvalidSettingError`.
     """
 
     def __init__(
-        self,
-        fetcher: CrawlFetcher,
-        decide: Callable[[Robots, str, bool], Decision],
-        delays: DelayReader,
-        failed: Callable[[str], object],
-        progress: Progress,
+        self, fetcher: CrawlFetcher, settings: BaseSettings, failed: Callable[[str], object], progress: Progress
     ) -> None:
-        self._fetcher = fetcher
-        self._decide = decide
-        self._delays = delays
-        self._failed = failed
-        self._progress = progress
+        self._fetcher, self._failed, self._progress = fetcher, failed, progress
+        self._settings = RepSettings.from_settings(settings)
+        self._policy, self._tokens = CrawlPolicy(settings), tokens_of(settings)
+        self._delay, self._limits = settings.getfloat("DOWNLOAD_DELAY"), DelayLimits.of(self._settings, settings)
         self._counts: dict[Origin, _Count] = {}
         self._named: set[Origin] = set()
         self._seen: set[str] = set()
         self._left_out = 0
 
+    @property
+    def origins(self) -> Iterable[OriginForecast]:
+        """The origins that were named, and those that sitemaps led to, with the back-offs that last until now."""
+        for origin, count in self._counts.items():
+            count.held = self._fetcher.seconds_held(origin)
+        return self._counts.values()
+
     async def count(self, origins: Iterable[Origin]) -> None:
         """Count the pages that the sitemaps of *origins* list, wherever these are."""
         self._named = set(origins)
         await self._fetcher.for_each(origins, self._count_site)
-        self._progress.clear()
         if self._left_out:
             pages = number_of(self._left_out, "URL", "URLs")
             self._failed(f"sitemaps name more than {_MOST_OTHERS} other origins: {pages} not counted")
@@ -97,7 +86,6 @@ class PageCount:
                 elif not self._fetcher.is_closing:
                     self._failed(f"{url}: not a URL with a robots.txt")
             self._show()
-        self._progress.clear()
 
     async def assume(self, origins: Iterable[Origin], pages: int) -> None:
         """Count on so many *pages* of each of *origins* that the crawl requests."""
@@ -107,6 +95,7 @@ class PageCount:
 
     async def _count_site(self, origin: Origin) -> None:
         site = await self._add(origin)
+        assert site.fetched is not None  # noqa: S101  # `_add` has set it
         urls, failed = sitemaps_of(site.fetched.robots).urls, partial(self._fail, site)
         if not urls and site.fetched.robots.access is not Access.UNREACHABLE:
             failed(f"robots.txt of {origin} names no sitemap: its pages cannot be counted")
@@ -162,63 +151,38 @@ class PageCount:
                 )
             fetched = await self._fetcher.fetch(origin)
             if origin not in self._counts:  # another site may have led here meanwhile
-                count = self._counts[origin] = _Count(fetched, *self._delays.read(fetched))
+                count = self._counts[origin] = _Count(str(origin), origin.host, fetched=fetched)
+                self._find_pace(count, fetched)
                 if fetched.robots.access is Access.UNREACHABLE:
                     self._fail(count, f"{origin} is unreachable: {fetched.problem}")
-                elif count.forbidden:
-                    self._fail(count, f"{origin}: {count.forbidden}")
         return self._counts[origin]
 
+    def _find_pace(self, count: _Count, fetched: FetchedRobots) -> None:
+        """The slower one of the delays that robots.txt and the project ask for; one of DOWNLOAD_SLOTS wins."""
+        origin, limits, settings = fetched.origin, self._limits, self._settings
+        delay = requested_delay(fetched.robots.parser, self._tokens) if settings.crawl_delay else None
+        if delay is not None:
+            count.pace = Pace(limits.kept(delay), "Crawl-delay", delay.line, str(origin), delay.seconds)
+        if delay is not None and limits.forbids(origin.host, delay):
+            count.is_forbidden = True
+            self._fail(
+                count,
+                f'{origin}: REP_CRAWL_DELAY_OVER_MAX = "skip" forbids its pages: Crawl-delay, line {delay.line},'
+                f" asks for {delay.seconds:g} s, and REP_CRAWL_DELAY_MAX is {settings.crawl_delay_max:g} s",
+            )
+        own = limits.own.get(origin.host)
+        if own is not None:
+            count.pace = Pace(own, "DOWNLOAD_SLOTS", asked=own) if own else Pace()
+        elif self._delay > count.pace.seconds:
+            count.pace = Pace(self._delay, "DOWNLOAD_DELAY", asked=self._delay)
+
     def _allows(self, count: _Count, url: str, *, is_sitemap: bool = False) -> bool:
-        if count.forbidden:
+        if count.is_forbidden or count.fetched is None:
             return False
-        return not self._decide(count.fetched.robots, url, is_sitemap).is_forbidden
+        robots = count.fetched.robots
+        return not self._policy.decide_by(robots, self._tokens, url, is_sitemap=is_sitemap).is_forbidden
 
     def _show(self) -> None:
         pages = sum(count.pages for count in self._counts.values())
         sitemaps = sum(count.sitemaps for count in self._counts.values())
         self._progress.show(f"{number_of(pages, 'page', 'pages')} in {number_of(sitemaps, 'sitemap', 'sitemaps')}")
-
-    def origins(self) -> Iterator[OriginForecast]:
-        """The origins that were named, and those that sitemaps led to."""
-        for origin, count in self._counts.items():
-            pages = None if count.error and not count.pages else count.pages
-            yield OriginForecast(
-                str(origin), origin.host, pages, count.disallowed, count.sitemaps, count.unread,
-                self._delays.with_own(origin, count.pace), count.error,
-                self._fetcher.seconds_held(origin),
-            )  # fmt: skip
-
-
-class DelayReader:
-    """Finds the delays that apply to origins: those of robots.txt as the settings obey them, and the project's."""
-
-    def __init__(self, settings: BaseSettings, tokens: tuple[str, ...], workers: int) -> None:
-        """*tokens* are those of the crawler. Raises `InvalidSettingError`."""
-        self._parsed = parsed = RepSettings.from_settings(settings)
-        self._tokens = tokens
-        self._workers = workers
-        self._delay = settings.getfloat("DOWNLOAD_DELAY")
-        self._limits = DelayLimits.of(parsed, settings)
-
-    def read(self, fetched: FetchedRobots) -> tuple[Pace, str]:
-        """What the robots.txt asks of the crawler, and why that forbids all pages; empty if it does not."""
-        limits, origin = self._limits, fetched.origin
-        delay = requested_delay(fetched.robots.parser, self._tokens)
-        if delay is None or not self._parsed.crawl_delay:
-            return Pace(), ""
-        pace = Pace(limits.kept(delay), "Crawl-delay", delay.line, str(origin), delay.seconds)
-        if not limits.forbids(origin.host, delay):
-            return pace, ""
-        why = (
-            f'REP_CRAWL_DELAY_OVER_MAX = "skip" forbids its pages: {pace.source}, line {pace.line}, asks for'
-            f" {pace.asked:g} s, and REP_CRAWL_DELAY_MAX is {self._parsed.crawl_delay_max:g} s"
-        )
-        return pace, why
-
-    def with_own(self, origin: Origin, pace: Pace) -> Pace:
-        """The *pace* that robots.txt asks of *origin*, or the one that the project's settings put in its stead."""
-        own = self._limits.own.get(origin.host)
-        if own is not None:
-            return Pace().or_own(own, "DOWNLOAD_SLOTS", self._workers)
-        return pace.or_own(self._delay, "DOWNLOAD_DELAY", self._workers)

@@ -1,13 +1,12 @@
 """Show whether what a page loads is closed to a crawler that renders it.
 
-    scrapy robots resources URL [--agent TOKEN] [--json]
-
 Fetches the page, and the robots.txt of each host from which it loads style sheets, scripts, images and other
 files; nothing else, so what scripts and style sheets load in turn is not known. The page is requested once, at the
 pace of the crawl, if robots.txt allows it to the crawler and to the project; up to five redirects are followed in
-the same way. Each resource gets a line, closed ones first; --json prints one object per line. Exits with 0 when
-all resources are open to the crawler, 1 when one of them or the page itself is closed, 2 when the page or a
-robots.txt cannot be read.
+the same way. Each resource gets a line, closed ones first.
+
+Exits with 0 when all resources are open to the crawler, 1 when one of them or the page itself is closed, 2 when
+the page or a robots.txt cannot be read.
 """
 
 from __future__ import annotations
@@ -32,8 +31,9 @@ from scrapy_rep.tools.resources import (
 
 from . import FAILED, FOUND, OK, default_settings
 from .inputs import origin_of, token_of, with_scheme
+from .parser import add_shared
 from .sites import CrawlerRules
-from .terminal import Progress, paint, print_error
+from .terminal import Progress, paint, print_error, wrapped
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from .fetching import CrawlFetcher, FetchedRobots
 
-_STYLES: Final = {True: "good", False: "bad", None: "strong"}
+_STYLES: Final = {True: "good", False: "bad", None: "warning"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=RENDERER,
         help="the product token or User-Agent header of a crawler that renders pages (default: %(default)s)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_shared(parser, "--json")
 
 
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
@@ -67,7 +67,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     origin_of(url)
 
     async def work(fetcher: CrawlFetcher) -> None:
-        reports.append(await check(url, agent, PageAsker(agent, fetcher, progress)))
+        reports.append(await check(url, agent, _CrawlAsker(agent, fetcher, progress)))
 
     try:
         crawl(with_gate(settings or default_settings()), work)
@@ -78,7 +78,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     return FAILED if not report.is_complete else FOUND if report.closed else OK
 
 
-class PageAsker:
+class _CrawlAsker:
     """Fetches as a crawl of the project does, and asks as the crawler *agent*."""
 
     def __init__(self, agent: str, fetcher: CrawlFetcher, progress: Progress) -> None:
@@ -95,13 +95,14 @@ class PageAsker:
             for url in by_origin[fetched.origin]:
                 answers[url] = ResourceVerdict.of(rules.verdict(url), rules.problem)
 
-        self._show(f"fetching {number_of(len(by_origin), 'robots.txt file', 'robots.txt files')} …")
+        number = number_of(len(by_origin), "robots.txt file", "robots.txt files")
+        self._progress.show(f"fetching {number} …", at_once=True)
         await self._fetcher.fetch_each(by_origin, keep)
         return answers
 
     async def page(self, url: str) -> PageResponse:
         """Request *url* once."""
-        self._show(f"requesting {shown(url)} …")
+        self._progress.show(f"requesting {shown(url)} …", at_once=True)
         fetched = await self._fetcher.fetch_page(url)
         if fetched.response is None:
             return PageResponse(problem=fetched.problem)
@@ -115,9 +116,6 @@ class PageAsker:
         """Return the resources of *page*."""
         return resources_of(page.body, url, page.content_type)
 
-    def _show(self, text: str) -> None:
-        self._progress.show(text, at_once=True)
-
 
 def _print(report: ResourceReport, out: IO[str], *, as_json: bool) -> None:
     """Print *report*: the page, a line for each resource, and what that means."""
@@ -125,7 +123,7 @@ def _print(report: ResourceReport, out: IO[str], *, as_json: bool) -> None:
         line = json.dumps({"agent": report.agent, **one.as_facts()}) if as_json else _line(one, out)
         out.write(line + "\n")
     if not as_json:
-        out.write(f"\n{report.summary}\n")
+        out.write(f"\n{wrapped(report.summary, out)}\n")
     elif report.problem or report.cut:  # which no object says
         print_error("resources", report.summary)
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from http import HTTPStatus
-from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from scrapy_rep.directives import PageDirectives
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
-from scrapy_rep.directives.rsl import MAX_SIZE, RslFile, said_by_licenses
-from scrapy_rep.directives.vocabulary import Permission, Purpose, Statement, answers, as_values
+from scrapy_rep.directives.vocabulary import Purpose, Statement, as_values
 from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import page_facts, page_lines, signal_lines
@@ -23,8 +19,6 @@ from scrapy_rep.tools.profiles import NONE, Reading, reading
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-    from scrapy.http import Response
 
     from scrapy_rep.protocol import RobotsTxt, Verdict
     from scrapy_rep.settings import RepSettings
@@ -73,11 +67,6 @@ class UrlStatements:
     licenses: Sequence[str] = ()
     page: PageFindings | None = None
 
-    @property
-    def answers(self) -> Mapping[Purpose, Permission]:
-        """The answer for each use."""
-        return answers(self.statements)
-
     def as_sections(self, purposes: Collection[Purpose]) -> Iterator[tuple[str, list[str]]]:
         """The labels and lines of the explanation; *purposes* are answered even where nothing speaks of them."""
         if self.page is not None:
@@ -124,7 +113,6 @@ class CrawlerRules:
         self.token = self.reading.token
         self.file = file
         self.fetched = fetched
-        self.licenses: Mapping[str, RslFile] = {}  # files beside that of the rules, by the URLs that these name
 
     @property
     def has_rules(self) -> bool:
@@ -167,71 +155,49 @@ class CrawlerRules:
             return self.explainer.explain(url)
         return Explanation(self.verdict(url), ())
 
-
-def said_by_site(url: str, rules: CrawlerRules) -> UrlStatements:
-    """What the site says about *url*; nothing if it may not be requested, since it has no preferences then."""
-    if not rules.verdict(url).allowed:
-        return NOTHING
-    statements = [*rules.signals.statements(url)]
-    if rules.fetched is not None:
-        statements += rules.fetched.said_by_files(rules.agent, url, rules.signals.licenses)
-    elif rules.licenses:
-        statements += said_by_licenses(rules.signals.licenses, rules.licenses, url)
-    return UrlStatements(statements, rules.signals.licenses)
+    def said_by_site(self, url: str) -> UrlStatements:
+        """What the site says about *url*; nothing if it may not be requested, since it has no preferences then."""
+        if not self.verdict(url).allowed:
+            return NOTHING
+        signals, statements = self.signals, [*self.signals.statements(url)]
+        if self.fetched is not None:
+            statements += self.fetched.said_by_files(self.agent, url, signals.licenses)
+        return UrlStatements(statements, signals.licenses)
 
 
-async def add_licenses(rules: Sequence[CrawlerRules], fetcher: CrawlFetcher) -> None:
-    """Fetch the licenses that the robots.txt of an origin names to crawlers with these *rules*."""
-    if rules and (fetched := rules[0].fetched):
-        await fetcher.add_licenses(fetched, dict.fromkeys(url for each in rules for url in each.signals.licenses))
-
-
-def licenses_beside(file: str, rules: CrawlerRules) -> dict[str, RslFile]:
-    """The licenses that *rules* name and that are files beside the robots.txt called *file*, by their URLs."""
-    found = {}
-    for url in rules.signals.licenses:
-        name = PurePosixPath(urlsplit(url).path).name
-        if name and (beside := Path(file).with_name(name)).is_file():
-            with suppress(OSError), beside.open("rb") as opened:
-                found[url] = RslFile(opened.read(MAX_SIZE + 1))
-    return found
-
-
-async def said_with_page(
-    url: str, rules: Sequence[CrawlerRules], fetcher: CrawlFetcher, settings: RepSettings
+async def said_about(
+    url: str, rules: Sequence[CrawlerRules], fetcher: CrawlFetcher, of_pages: RepSettings | None
 ) -> list[UrlStatements]:
-    """What the site and the page at *url* say to each of the crawlers with these *rules*.
+    """What the site, with its licenses, says about *url* to each of the crawlers with these *rules*.
 
-    The page is requested once, whichever of the crawlers may have it.
+    Where there are settings *of_pages*, the page as well: it is requested once, whichever of them may have it.
     """
-    page = None
-    if any(each.verdict(url).allowed for each in rules):
-        if fetched := rules[0].fetched:
-            await fetcher.add_files(fetched, settings)
-        await add_licenses(rules, fetcher)
-        page = await fetcher.fetch_page(url)
-    return [_said_with_page(url, each, page, settings) for each in rules]
+    page, fetched = None, rules[0].fetched if rules else None
+    allowed = [each.verdict(url).allowed for each in rules]
+    if any(allowed) and fetched is not None:
+        licenses = dict.fromkeys(license_url for each in rules for license_url in each.signals.licenses)
+        await fetcher.add_files(fetched, of_pages, licenses)
+        page = await fetcher.fetch_page(url) if of_pages is not None else None
+    if of_pages is None:
+        return [each.said_by_site(url) for each in rules]
+    disallowed = UrlStatements(page=PageFindings(problem=_DISALLOWED))
+    return [
+        _read(page, each.tokens, each.said_by_site(url), of_pages) if page and is_allowed else disallowed
+        for each, is_allowed in zip(rules, allowed, strict=True)
+    ]
 
 
-def _said_with_page(
-    url: str, rules: CrawlerRules, page: FetchedPage | None, settings: RepSettings
-) -> UrlStatements:
-    if page is None or not rules.verdict(url).allowed:
-        return UrlStatements(page=PageFindings(problem=_DISALLOWED))
-    site = said_by_site(url, rules)
-    if page.response is None:
-        return UrlStatements(site.statements, site.licenses, PageFindings(problem=page.problem))
-    return _read(page.response, rules.tokens, site, settings)
-
-
-def _read(response: Response, names: Sequence[str], site: UrlStatements, settings: RepSettings) -> UrlStatements:
-    """What *response* says to the crawler called *names*, added to what the *site* says."""
+def _read(page: FetchedPage, names: Sequence[str], site: UrlStatements, settings: RepSettings) -> UrlStatements:
+    """What *page* says to the crawler called *names*, added to what the *site* says."""
     from scrapy_rep.extras.ai.ai_signals import signals_of  # noqa: PLC0415  # loads Scrapy's middlewares
     from scrapy_rep.extras.pages import reading  # noqa: PLC0415
 
+    response = page.response
+    if response is None:
+        return UrlStatements(site.statements, site.licenses, PageFindings(problem=page.problem))
     directives = reading.said_by(response, names, settings)
     statements, licenses = signals_of(response, directives, site.statements, settings.ai_sources)
     is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
     location = (response.headers.get(b"Location") or b"").decode("latin-1") if is_redirect else ""
-    page = PageFindings(response.status, location, "", directives, reading.is_successful(response))
-    return UrlStatements(statements, licenses or site.licenses, page)
+    findings = PageFindings(response.status, location, "", directives, reading.is_successful(response))
+    return UrlStatements(statements, licenses or site.licenses, findings)

@@ -1,11 +1,16 @@
-"""How the commands write to a terminal: colours, errors, progress, and lines of files with carets below a part."""
+"""How the commands write to a terminal: its width, colors, messages, progress, and carets below a part of a line.
+
+A pipe gets the same texts, unwrapped, without colors, and of a progress a line now and then.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import IO, Final
 
@@ -14,59 +19,129 @@ from scrapy_rep.protocol.display import duration, shown
 
 from . import FAILED
 
-_COLOURS: Final = {"good": "32", "bad": "31", "strong": "1", "faint": "2"}
+_COLORS: Final = {"good": "32", "bad": "31", "warning": "33", "strong": "1", "faint": "2"}
+_ERASE: Final = "\r\033[K"  # what the line of the cursor shows
 _TERMINAL_INTERVAL: Final = 0.2  # seconds between two updates
 _LOG_INTERVAL: Final = 5.0  # seconds, where each update is a line of its own
+_USUAL_WIDTH: Final = 80  # columns, where nothing says how many there are
+READABLE: Final = 120  # columns of prose; a longer line is hard to read
+_NARROWEST: Final = 20
 _WIDEST: Final = 100  # columns of a line that are shown
 _BEFORE: Final = 40  # of these before the carets, where both ends are cut
+_LABEL: Final = 13  # columns of a label
 _TAB: Final = "    "
 _CUT: Final = "…"
 
 
-def print_error(command: str, problem: object) -> int:
-    """Print why ``scrapy robots`` *command* failed; return the exit code."""
-    print(f"scrapy robots {command}: {shown(str(problem))}", file=sys.stderr)  # noqa: T201
-    return FAILED
+# The terminal.
+
+
+def is_terminal(out: IO[str] | None) -> bool:
+    """Whether *out* is a terminal that can move its cursor; None is a stream that the shell has closed."""
+    return out is not None and out.isatty() and os.environ.get("TERM") != "dumb"
 
 
 @lru_cache(maxsize=8)
-def has_colours(out: IO[str]) -> bool:
-    """Whether *out* is a terminal that wants colours: https://no-color.org."""
-    return out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def has_colors(out: IO[str]) -> bool:
+    """Whether *out* wants colors: https://no-color.org, https://force-color.org."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or is_terminal(out)
 
 
 def paint(text: str, style: str, out: IO[str]) -> str:
-    """Return *text* in a *style*, ``good``, ``bad``, ``strong`` or ``faint``, where *out* can show it."""
-    return f"\033[{_COLOURS[style]}m{text}\033[0m" if has_colours(out) else text
+    """*text* in a *style*, ``good``, ``bad``, ``warning``, ``strong`` or ``faint``, if *out* has colors."""
+    return f"\033[{_COLORS[style]}m{text}\033[0m" if has_colors(out) else text
+
+
+def width_of(out: IO[str]) -> int:
+    """The columns of the terminal *out*, or ``COLUMNS`` if that is set."""
+    try:
+        return int(os.environ.get("COLUMNS", "")) or _USUAL_WIDTH
+    except ValueError:
+        pass
+    try:
+        return os.get_terminal_size(out.fileno()).columns or _USUAL_WIDTH
+    except (AttributeError, OSError, ValueError):  # a pipe, no file at all, or closed
+        return _USUAL_WIDTH
+
+
+def wrapped(text: str, out: IO[str], indent: int = 0, first: int = 0) -> str:
+    """*text* in lines that fit the terminal *out*, from the second on behind an *indent*; a pipe gets one line.
+
+    The first one begins in the column *first*. A long word, such as a URL, stays whole, so that it can be copied.
+    """
+    if not is_terminal(out):
+        return text
+    lines = textwrap.wrap(
+        text,
+        max(min(width_of(out), READABLE), indent + _NARROWEST),
+        initial_indent=" " * first,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines)[first:]
 
 
 def labelled(sections: Iterable[tuple[str, Iterable[str]]], out: IO[str]) -> Iterator[str]:
     """The lines of *sections*, the first of each behind its label."""
     for label, texts in sections:
         for text in texts:
-            yield f"{paint(f'{label:<13}', 'faint', out)}{text}"
+            yield f"{paint(f'{label:<{_LABEL}}', 'faint', out)}{wrapped(text, out, _LABEL, _LABEL)}"
             label = ""  # noqa: PLW2901
 
 
-class Progress:
-    """The progress of a long command on standard error: one line that changes, or a new line now and then."""
+# Messages.
 
-    def __init__(self, err: IO[str]) -> None:
+
+program: Final = ContextVar("program", default="scrapy robots ")
+"""What stands before the name of a command in its messages: scripts are called ``robots-NAME``."""
+
+
+def print_error(command: str, problem: object) -> int:
+    """Print why *command* failed, or failed in part; return the exit code."""
+    sys.stderr.write(message(program.get() + command, "error", problem))
+    return FAILED
+
+
+def print_warning(command: str, problem: object) -> None:
+    """Print what a user of *command* has to know, although it did its work."""
+    sys.stderr.write(message(program.get() + command, "warning", problem))
+
+
+def message(name: str, kind: str, problem: object) -> str:
+    """``NAME: error: PROBLEM``, as compilers write it, for standard error, where it replaces a progress."""
+    err = sys.stderr
+    text = wrapped(shown(str(problem)), err, 4, len(f"{name}: {kind}: "))
+    start = _ERASE if is_terminal(err) else ""
+    return f"{start}{name}: {paint(f'{kind}:', 'bad' if kind == 'error' else 'warning', err)} {text}\n"
+
+
+class Progress:
+    """The progress of a long command on standard error: one line that changes, or a new line now and then.
+
+    Without *is_logged* a file or a pipe gets none.
+    """
+
+    def __init__(self, err: IO[str], *, is_logged: bool = True) -> None:
         self._err = err
-        self._is_terminal = err.isatty()
+        self._is_terminal = is_terminal(err)
+        self._is_silent = not (is_logged or self._is_terminal)
         self._interval = _TERMINAL_INTERVAL if self._is_terminal else _LOG_INTERVAL
         self._next = clock.monotonic() + self._interval
-        self._width = 0
+        self._is_shown = False
 
     def show(self, text: str, *, at_once: bool = False) -> None:
         """Show *text* if the interval has passed; *at_once* on a terminal without waiting for it."""
         now = clock.monotonic()
-        if now < self._next and not (at_once and self._is_terminal):
+        if self._is_silent or (now < self._next and not (at_once and self._is_terminal)):
             return
         self._next = now + self._interval
-        self._err.write(f"\r{text:<{self._width}}" if self._is_terminal else f"{text}\n")
+        # A line that wraps could not be erased: its beginning would stay, update by update.
+        self._err.write(f"{_ERASE}{cut(text, width_of(self._err) - 1)}" if self._is_terminal else f"{text}\n")
         self._err.flush()
-        self._width = len(text)
+        self._is_shown = self._is_terminal
 
     def note(self, text: str) -> None:
         """Write *text* on a line that stays."""
@@ -76,10 +151,10 @@ class Progress:
 
     def clear(self) -> None:
         """Erase the line that changes."""
-        if self._is_terminal and self._width:
-            self._err.write(f"\r{'':<{self._width}}\r")
+        if self._is_shown:
+            self._err.write(_ERASE)
             self._err.flush()
-            self._width = 0
+            self._is_shown = False
 
 
 class Speed:
@@ -110,6 +185,12 @@ def with_carets(line: bytes, column: int, length: int) -> tuple[str, str]:
     start, end = (_CUT if len(before) < at else ""), (_CUT if at + len(after) < len(text) else "")
     carets = max(sum(map(_width, after[:length])), 1)
     return start + "".join(map(_cell, before + after)) + end, " " * (len(start) + width) + "^" * carets
+
+
+def cut(text: str, columns: int) -> str:
+    """*text*, or what of it fits into *columns* with an ellipsis behind it."""
+    start = _fitting(text, columns)
+    return text if start == text else _fitting(text, columns - 1) + _CUT
 
 
 def _fitting(text: str, columns: int) -> str:

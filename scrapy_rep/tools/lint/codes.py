@@ -1000,16 +1000,16 @@ CODES: Final[dict[str, Code]] = {
 _FACT: Final = re.compile(r"\{\w+\}")
 
 
-def explained(code: str) -> str:
-    """What the findings of *code* mean, with a bad and a good file, as plain text."""
+def explained(code: str, width: int = 100) -> str:
+    """What the findings of *code* mean, with a bad and a good file, as plain text of *width* columns."""
     kind = CODES[code]
     parts = (
         f"{code}: {kind.severity}: {kind.title}",
-        fill(kind.why, 100),
+        fill(kind.why, width),
         "Bad:",
         indent(kind.bad, "    "),
-        fill(f"It says: {_FACT.sub('…', kind.message)}", 100),
-        fill(f"Help: {_FACT.sub('…', kind.question or kind.advice)}", 100),
+        fill(f"It says: {_FACT.sub('…', kind.message)}", width),
+        fill(f"Help: {_FACT.sub('…', kind.question or kind.advice)}", width),
         "Good:",
         indent(kind.good, "    "),
     )

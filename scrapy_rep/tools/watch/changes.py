@@ -123,27 +123,29 @@ class Watch:
 
     def of_verdicts(self, site: str, crawlers: Crawlers, paths: Iterable[str]) -> Iterator[Change]:
         """A change for each rule that forbids, or no longer forbids, something on *paths* to *crawlers*."""
-        found: dict[tuple[bool, Rule | None], _ChangedPaths] = {}
+        found: dict[tuple[bool, Rule | None], tuple[Verdict, Verdict, list[str]]] = {}
         for path in paths:
             old, new = crawlers.old.verdict(path), crawlers.new.verdict(path)
             if old.allowed is not new.allowed:
-                disallowing = old if new.allowed else new
-                those = found.setdefault((new.allowed, disallowing.rule), _ChangedPaths(old, new))
-                those.add(abridged(shown(path.removeprefix(SAMPLE_HOST)), _LONGEST))
-        for (allowed, _), those in found.items():
-            may = "may now fetch" if allowed else "may no longer fetch"
-            where = those.text(every=bool(self.paths))
-            deciding, before = (those.new, "") if those.new.rule else (those.old, "before: ")
+                forbids = old if new.allowed else new
+                _, _, those = found.setdefault((new.allowed, forbids.rule), (old, new, []))
+                those.append(path)
+        for old, new, those in found.values():
+            first = [abridged(shown(path.removeprefix(SAMPLE_HOST)), _LONGEST) for path in those[:MOST]]
+            # Of paths made of rules, which say little, the number is not told.
+            more = len(those) - 1 if self.paths else 0
+            where = first[0] + (f" and {number_of(more, 'more path', 'more paths')}" if more else "")
+            may = "may now fetch" if new.allowed else "may no longer fetch"
+            deciding, before = (new, "") if new.rule else (old, "before: ")
             why = f"{before}line {deciding.line}, {rule_text(deciding.rule, _LONGEST)}"
-            text = f"{self._names(crawlers.names)} {may} {where} ({why})"
             facts = {
                 "agents": crawlers.names,
-                "paths": those.first,
-                "number_of_paths": those.number,
-                "old": verdict_facts(those.old, _LONGEST),
-                "new": verdict_facts(those.new, _LONGEST),
+                "paths": first,
+                "number_of_paths": len(those),
+                "old": verdict_facts(old, _LONGEST),
+                "new": verdict_facts(new, _LONGEST),
             }
-            yield Change(site, "verdict", text, facts)
+            yield Change(site, "verdict", f"{self._names(crawlers.names)} {may} {where} ({why})", facts)
 
     def _of_delays(self, site: str, crawlers: Iterable[Crawlers]) -> Iterator[Change]:
         for (before, after), names in _differing(crawlers, lambda said: said.crawl_delay):
@@ -172,26 +174,6 @@ class _Read:
 
     robotstxt: RobotsTxt
     missing: str
-
-
-@dataclass(slots=True)
-class _ChangedPaths:
-    """The paths whose verdict one rule changes: the ``first`` of them, their number, and two of the verdicts."""
-
-    old: Verdict
-    new: Verdict
-    first: list[str] = field(default_factory=list)
-    number: int = 0
-
-    def add(self, path: str) -> None:
-        self.number += 1
-        if self.number <= MOST:
-            self.first.append(path)
-
-    def text(self, *, every: bool) -> str:
-        """The first path; with *every*, which paths made of rules would not deserve, the number of the others."""
-        more = f" and {number_of(self.number - 1, 'more path', 'more paths')}" if every and self.number > 1 else ""
-        return self.first[0] + more
 
 
 def _differing(

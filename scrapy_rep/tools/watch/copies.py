@@ -7,18 +7,17 @@ It holds bodies, not verdicts, so that agents and paths may differ from run to r
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 _APPLICATION: Final = 0x52455057  # SQLite's application_id, in the header of the file: "REPW"
 FORMAT: Final = 1
-_COLUMNS: Final = """(
+_TABLE: Final = """CREATE TABLE sites (
     site TEXT PRIMARY KEY, status INTEGER, read_at REAL NOT NULL, problem TEXT NOT NULL, body BLOB
 ) WITHOUT ROWID"""
 _VALUES: Final = "status, read_at, problem, body"  # in the order of the fields of `Copy`
-_PUT: Final = f"INSERT OR REPLACE INTO {{}} (site, {_VALUES}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
+_PUT: Final = f"INSERT OR REPLACE INTO sites (site, {_VALUES}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
 
 
 class UnusableFileError(Exception):
@@ -71,28 +70,26 @@ class Copies:
                 " name another file"
             )
         if not tables:
-            self._execute(f"CREATE TABLE sites {_COLUMNS}")
+            self._execute(_TABLE)
             self._execute(f"PRAGMA application_id = {_APPLICATION}")
             self._execute(f"PRAGMA user_version = {FORMAT}")
         elif self._path.stat().st_size % self._execute("PRAGMA page_size")[0]:
             # SQLite takes what is missing of the last page for zeros.
             raise UnusableFileError(self._damaged("its end is missing"))
-        self._execute(f"CREATE TEMP TABLE fetched {_COLUMNS}")
 
-    def add_fetched(self, site: str, copy: Copy) -> None:
-        """Keep what was fetched from *site* in this run; its ``body`` is None if it has a ``problem``."""
-        self._execute(_PUT.format("temp.fetched"), site, *astuple(copy))
-
-    def pairs(self, sites: Iterable[str]) -> Iterator[tuple[str, Copy | None, Copy]]:
-        """Yield each of *sites* that was fetched in this run, with the stored copy, if any, and the new one."""
-        for site in sites:
-            new = self._copy("temp.fetched", site)
-            if new is not None:
-                yield site, self._copy("main.sites", site), new
+    def get(self, site: str) -> Copy | None:
+        """The copy of *site*, if there is one."""
+        found = self._execute(f"SELECT {_VALUES} FROM sites WHERE site = ?", site)  # noqa: S608
+        if found is None:
+            return None
+        status, read_at, problem, body = found
+        if not isinstance(read_at, float) or not isinstance(problem, str) or not isinstance(body, bytes | None):
+            raise UnusableFileError(self._damaged(f"the row of {site} cannot be read"))
+        return Copy(status, read_at, problem, body)
 
     def store(self, site: str, copy: Copy) -> None:
         """Replace the copy of *site*."""
-        self._execute(_PUT.format("main.sites"), site, *astuple(copy))
+        self._execute(_PUT, site, *astuple(copy))
 
     def commit(self) -> None:
         """Write what was stored to the file, all of it or nothing."""
@@ -101,15 +98,6 @@ class Copies:
     def close(self) -> None:
         """Close the file."""
         self._database.close()
-
-    def _copy(self, table: str, site: str) -> Copy | None:
-        found = self._execute(f"SELECT {_VALUES} FROM {table} WHERE site = ?", site)  # noqa: S608
-        if found is None:
-            return None
-        status, read_at, problem, body = found
-        if not isinstance(read_at, float) or not isinstance(problem, str) or not isinstance(body, bytes | None):
-            raise UnusableFileError(self._damaged(f"the row of {site} cannot be read"))
-        return Copy(status, read_at, problem, body)
 
     def _execute(self, statement: str, *values: Any) -> Any:
         """The first row of the answer to *statement*, if there is one."""

@@ -1,4 +1,4 @@
-"""Lines of URLs as they come: whatever the short way does with most of them, each says what `decide` does."""
+"""Lines of URLs as they come: each says what `decide` does."""
 
 from __future__ import annotations
 
@@ -17,10 +17,8 @@ from pathlib import Path
 import pytest
 
 from scrapy_rep.protocol import DIALECTS
-from scrapy_rep.protocol.display import shown
-from scrapy_rep.tools.answers import WORDS
-from scrapy_rep.tools.bulk import decide, lines, open_source
-from scrapy_rep.tools.bulk.lines import CHUNK, FIELDS, Damaged, LineDecider, chunks, decompressed
+from scrapy_rep.tools.bulk import decide, open_source
+from scrapy_rep.tools.bulk.lines import _LONGEST_LINE, Damaged, LineDecider, decompressed, lines_in
 from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, BulkOptions
 
 BODY = b"""\
@@ -61,86 +59,60 @@ def some_lines() -> list[bytes]:
 
 
 @pytest.mark.parametrize("dialect", ["google", "google-exact"])
-@pytest.mark.parametrize("form", ["jsonl", "tsv"])
-def test_every_line_says_what_decide_says_of_its_url(folder: Path, dialect: str, form: str) -> None:
-    lines = some_lines()
+def test_every_line_says_what_decide_says_of_its_url(folder: Path, dialect: str) -> None:
+    lines = [line.strip() for line in some_lines()]
     agents = ["Bot", "*"]
-    rules = BulkOptions(tuple((agent,) for agent in agents), DIALECTS[dialect])
-    out, counts = LineDecider(partial(open_source, folder), rules, form=form)(b"\n".join(lines) + b"\n")
-    urls = [url for line in lines if (url := line.strip().decode("utf-8", "surrogateescape"))]
-    expected = [
-        (url, verdict.origin or None, verdict.agent, verdict.allowed, verdict.line, verdict.rule, verdict.reason)
-        for url, verdict in decide(urls, open_source(folder), agents, dialect=DIALECTS[dialect])
+    options = BulkOptions(tuple((agent,) for agent in agents), DIALECTS[dialect])
+    out, number, unknown = LineDecider(partial(open_source, folder), options)(lines)
+    urls = [line.decode("utf-8", "surrogateescape") for line in lines]
+    decided = [*decide(urls, open_source(folder), agents, dialect=DIALECTS[dialect])]
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {"url": url, **verdict.as_facts()} for url, verdict in decided
     ]
-    if form == "jsonl":
-        assert out.decode().split("\n") == [*(json.dumps(dict(zip(FIELDS, row))) for row in expected), ""]
-    else:
-        assert out.decode().split("\n") == [*map(as_tsv, expected), ""]
-    assert counts == Counter((agent, allowed, reason) for _, _, agent, allowed, _, _, reason in expected)
+    assert number == len(decided)
+    assert unknown == Counter(verdict.reason for _, verdict in decided if verdict.allowed is None)
 
 
-def as_tsv(row: tuple[object, ...]) -> str:
-    cells = [WORDS[cell] if column == "allowed" else cell for column, cell in zip(FIELDS, row)]  # type: ignore[index]
-    return "\t".join("" if cell is None else shown(str(cell)) for cell in cells)
-
-
-# The input, in pieces.
+# The input.
 
 
 LINES = [b"https://%d.example/%s" % (n, b"x" * (n * 7_919 % 300)) for n in range(3_000)]
 
 
 def read(content: bytes) -> list[bytes]:
-    return [*chunks(decompressed(io.BufferedReader(io.BytesIO(content))))]
+    return [*lines_in(decompressed(io.BufferedReader(io.BytesIO(content))))]
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_pieces_are_of_whole_lines(
-    compress: Callable[[bytes], bytes], end: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lines, "CHUNK", 65_536)
-    pieces = read(compress(b"\n".join(LINES) + end))
-    assert b"".join(pieces).split(b"\n") == [*LINES, b""]
-    assert all(piece.endswith(b"\n") and len(piece) < 2 * 65_536 for piece in pieces)
-    assert len(pieces) > 4
+def test_each_line_is_read_whatever_compresses_the_list(compress: Callable[[bytes], bytes], end: bytes) -> None:
+    assert read(compress(b"\n".join(LINES) + end)) == LINES
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"\n\n\n", b"x"])
-def test_little_or_nothing_is_read_too(content: bytes) -> None:
-    assert b"".join(read(content)).strip() == content.strip()
+@pytest.mark.parametrize("content", [b"", b"\n", b" \n\r\n", b"\xef\xbb\xbf"])
+def test_a_blank_list_has_no_line(content: bytes) -> None:
+    assert read(content) == []
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
 def test_a_byte_order_mark_is_no_part_of_the_first_url(compress: Callable[[bytes], bytes]) -> None:
     assert read(compress(b"\xef\xbb\xbfhttps://a.example/\n\xef\xbb\xbfb")) == [
-        b"https://a.example/\n",
-        b"\xef\xbb\xbfb\n",
-    ]
-    assert b"".join(read(compress(b"\xef\xbb\xbf"))) == b""
+        b"https://a.example/", b"\xef\xbb\xbfb",
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("length", [CHUNK - 1, CHUNK, CHUNK + 1, 5 * CHUNK, 5 * CHUNK + 17])
-@pytest.mark.parametrize("end", [b"", b"\n", b"\nhttps://a.example/\n"])
-def test_of_a_line_that_is_too_long_the_start_is_kept_and_the_next_one_is_read(length: int, end: bytes) -> None:
-    lines = b"".join(read(b"first\n" + length * b"x" + end)).split(b"\n")
-    assert lines[0] == b"first"
-    assert len(lines[1]) > LONGEST_URL
-    assert set(lines[1]) == {ord("x")}
-    assert lines[2:] == (end or b"\n").split(b"\n")[1:]
-    assert max(map(len, read(b"first\n" + length * b"x" + end))) < 3 * CHUNK
-
-
-def test_random_lines_come_back_whatever_the_size_of_the_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "CHUNK", 7)
-    source = random.Random(7)  # noqa: S311
-    for _ in range(200):
-        content = bytes(source.choices(b"ab\n", k=source.randrange(60)))
-        assert b"".join(read(content)).rstrip(b"\n") == content.rstrip(b"\n")
+@pytest.mark.parametrize("length", [_LONGEST_LINE - 1, _LONGEST_LINE, _LONGEST_LINE + 1, 5 * _LONGEST_LINE])
+@pytest.mark.parametrize("end", [[], [b"https://a.example/"]])
+def test_of_a_line_that_is_too_long_the_start_is_kept_and_the_next_one_is_read(
+    length: int, end: list[bytes]
+) -> None:
+    first, second, *rest = read(b"\n".join([b"first", length * b"x", *end]))
+    assert (first, set(second), rest) == (b"first", {ord("x")}, end)
+    assert LONGEST_URL < len(second) <= _LONGEST_LINE
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
 def test_a_compressed_list_that_is_cut_off_raises(compress: Callable[[bytes], bytes]) -> None:
-    content = compress(os.urandom(100_000))
+    content = compress(os.urandom(100_000).hex().encode())
     with pytest.raises(Damaged):
         read(content[:50_000])

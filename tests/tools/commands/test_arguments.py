@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.tools.commands import SUB_COMMANDS, audit, diff, explain, main_of, parser_of, serve, survey
+from scrapy_rep.tools.commands import SUB_COMMANDS, audit, diff, explain, main_of, serve, survey
+from scrapy_rep.tools.commands.parser import parser_of
 from tests.support.command import command_here, robots_command
 
 WRONG = {
@@ -17,7 +18,6 @@ WRONG = {
     ("diff", "--dialect", "1995", "f"): "'1995' is none of google, ",
     ("cache", "lsit"): "argument action: 'lsit' is none of list, show, purge (perhaps list?)",
     ("decide", "--format", "cvs"): "'cvs' is none of ",
-    ("decide", "--processes", "0"): "'0' is not a number of processes",
     ("lint", "--fail-on", "warnings", "f"): "(perhaps warning?)",
     ("lint", "--select", "nots", "f"): "'nots' is neither a code nor a severity (perhaps note?)",
     ("forecast", "--pages", "0", "a.example"): "'0' is not a number of pages",
@@ -30,11 +30,11 @@ WRONG = {
 
 @pytest.mark.parametrize("arguments", WRONG)
 def test_a_wrong_argument_costs_one_line(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    parser = parser_of(arguments[0], f"scrapy robots {arguments[0]}")
+    parser = parser_of(arguments[0])
     with pytest.raises(SystemExit) as ended:
         parser.parse(arguments[1:])
     (line,) = capsys.readouterr().err.splitlines()
-    assert (ended.value.code, line.startswith(f"scrapy robots {arguments[0]}: ")) == (2, True)
+    assert (ended.value.code, line.startswith(f"scrapy robots {arguments[0]}: error: ")) == (2, True)
     assert WRONG[arguments] in line
 
 
@@ -46,7 +46,7 @@ def test_every_command_names_an_option_that_it_does_not_know(
     with pytest.raises(SystemExit) as ended:
         main_of(name)(["--nonsense\x1b", *required.get(name, ["f"] if name == "audit" else [])])
     (line,) = capsys.readouterr().err.splitlines()
-    expected = f"robots-{name}: unknown argument '--nonsense\\x1b'"
+    expected = f"robots-{name}: error: unknown argument '--nonsense\\x1b'"
     assert (ended.value.code, line.startswith(expected)) == (2, True), line
 
 
@@ -55,11 +55,14 @@ def test_every_command_names_an_option_that_it_does_not_know(
     [
         (
             ["explian", "/"],
-            "scrapy robots: unknown sub-command 'explian' (perhaps explain?): choose one of audit, ",
+            "scrapy robots: error: unknown command 'explian' (perhaps explain?): choose one of audit, ",
         ),
-        (["frobnicate"], "scrapy robots: unknown sub-command 'frobnicate': choose one of audit, "),
-        (["explain", "-s", "REP_DIALECT", "/"], "scrapy robots explain: -s takes NAME=VALUE"),
-        (["explain", "--dialect", "x", "/"], "scrapy robots explain: argument --dialect: 'x' is none of google, "),
+        (["frobnicate"], "scrapy robots: error: unknown command 'frobnicate': choose one of audit, "),
+        (["explain", "-s", "REP_DIALECT", "/"], "scrapy robots explain: error: -s takes NAME=VALUE"),
+        (
+            ["explain", "--dialect", "x", "/"],
+            "scrapy robots explain: error: argument --dialect: 'x' is none of google, ",
+        ),
     ],
 )
 def test_at_a_shell_it_is_one_line_too(tmp_path: Path, arguments: list[str], line: str) -> None:
@@ -83,24 +86,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("url", MISTYPED)
 def test_what_is_no_url_is_not_allowed_by_a_file(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_here(explain, "--file", "f", url) == (2, "")
-    assert capsys.readouterr().err.startswith(f"scrapy robots explain: {url}")
+    assert capsys.readouterr().err.startswith(f"scrapy robots explain: error: {url}")
 
 
 def test_a_url_that_is_none_says_what_to_write(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_here(explain, "--file", "f", "notaurl", "/x")[0] == 2
-    expected = "scrapy robots explain: notaurl is neither a URL nor a path: write https://notaurl or /notaurl\n"
+    expected = (
+        "scrapy robots explain: error: notaurl is neither a URL nor a path: write https://notaurl or /notaurl\n"
+    )
     assert capsys.readouterr().err == expected
 
 
 def test_what_is_no_url_is_not_compared_either(capsys: pytest.CaptureFixture[str]) -> None:
     code, out = command_here(diff, "f", "g", "--urls", "urls")
     assert (code, out.splitlines()[-1]) == (2, "1 of 2 URLs change: 1 newly disallowed, 0 newly allowed")
-    assert capsys.readouterr().err.count("scrapy robots diff: ") == len(MISTYPED)
+    assert capsys.readouterr().err.count("scrapy robots diff: error: ") == len(MISTYPED)
 
 
 def test_a_file_of_another_kind_is_no_audit_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_here(audit, "f") == (2, "")
-    expected = "scrapy robots audit: f: not an audit log: none of its lines is an event that REP_AUDIT wrote\n"
+    expected = (
+        "scrapy robots audit: error: f: not an audit log: none of its lines is an event that REP_AUDIT wrote\n"
+    )
     assert capsys.readouterr().err == expected
 
 

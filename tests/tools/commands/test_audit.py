@@ -150,8 +150,8 @@ def test_ours_a_file_that_cannot_be_read_ends_it_with_2_and_the_others_are_shown
     code, out = audited(tmp_path / "none", log, tmp_path)
     assert (code, f"{log}: 10 lines, intact" in out) == (2, True)
     assert capsys.readouterr().err.splitlines() == [
-        f"scrapy robots audit: {tmp_path / 'none'}: No such file or directory",
-        f"scrapy robots audit: {tmp_path}: Is a directory",
+        f"scrapy robots audit: error: {tmp_path / 'none'}: No such file or directory",
+        f"scrapy robots audit: error: {tmp_path}: Is a directory",
     ]
     assert audited(log, "--bodies", tmp_path / "none") == (2, "")
     assert audited(log, "--html", tmp_path) == (2, "")
@@ -171,6 +171,6 @@ def test_ours_only_the_page_needs_jinja2(
     assert audited(log, "--json")[0] == 0
     assert audited(log, "--html", tmp_path / "audit.html") == (2, "")
     assert capsys.readouterr().err == (
-        "scrapy robots audit: Jinja2, which renders the report, is not installed: pip install"
+        "scrapy robots audit: error: Jinja2, which renders the report, is not installed: pip install"
         " 'scrapy_rep[report]'\n"
     )

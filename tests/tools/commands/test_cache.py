@@ -110,7 +110,9 @@ def test_a_row_that_cannot_be_read_is_told_in_one_line(
         connection.commit()
     assert file_project("list")[0] == 2
     err = capsys.readouterr().err
-    assert err.startswith(f"scrapy robots cache: the store {path} cannot be read: the entry of https://a.example")
+    assert err.startswith(
+        f"scrapy robots cache: error: the store {path} cannot be read: the entry of https://a.example"
+    )
     assert err.count("\n") == 1
 
 
@@ -151,7 +153,7 @@ def test_a_license_is_shown_by_its_url_and_purged_with_the_site_that_names_it(fi
         (["cache", "list", "-s", "REP_STOR_PATH=x"], "did you mean REP_STORE_PATH?"),
         (["cache", "list", "-s", "REP_STORE_PATH"], "-s takes NAME=VALUE"),
         (["cache", "burn"], "argument action: 'burn' is none of list, show, purge"),
-        (["cash"], "unknown sub-command 'cash' (perhaps cache?): choose one of audit"),
+        (["cash"], "unknown command 'cash' (perhaps cache?): choose one of audit"),
     ],
 )
 @pytest.mark.usefixtures("file_project")
@@ -164,7 +166,7 @@ def test_outside_a_project_it_is_said_that_no_store_is_kept(tmp_path: Path) -> N
     code, out, err = robots_command(tmp_path, "cache", "list")
     assert (code, out) == (2, "")
     assert err == (
-        "scrapy robots cache: there is no project (scrapy.cfg), and so no default store:"
+        "scrapy robots cache: error: there is no project (scrapy.cfg), and so no default store:"
         " name one with -s REP_STORE_PATH=FILE\n"
     )
     assert not list(tmp_path.iterdir())
@@ -184,7 +186,7 @@ def test_a_file_that_is_no_store_is_left_alone(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "notes").write_bytes(b"no database" * 1_000)
     assert command_here(cache, "list", REP_STORE_PATH=str(tmp_path / "notes")) == (2, "")
     assert capsys.readouterr().err == (
-        f"scrapy robots cache: the store {tmp_path / 'notes'} cannot be read: file is not a database\n"
+        f"scrapy robots cache: error: the store {tmp_path / 'notes'} cannot be read: file is not a database\n"
     )
     assert (tmp_path / "notes").read_bytes() == b"no database" * 1_000
 
@@ -222,7 +224,9 @@ def test_a_redis_that_does_not_answer_is_named_without_its_password(
 ) -> None:
     assert command_here(cache, *action, REP_REDIS_URL="redis://me:secret@127.0.0.1:1/3") == (2, "")
     err = capsys.readouterr().err
-    assert err.startswith("scrapy robots cache: Redis at 127.0.0.1:1/3, from REP_REDIS_URL, does not answer (")
+    assert err.startswith(
+        "scrapy robots cache: error: Redis at 127.0.0.1:1/3, from REP_REDIS_URL, does not answer ("
+    )
     assert "secret" not in err
     assert err.count("\n") == 1
 

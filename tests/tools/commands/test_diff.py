@@ -261,7 +261,7 @@ def test_urls_come_from_the_sitemaps_that_the_new_file_names(folder: Path) -> No
     problems = ["/plain.xml: http://[bad: Invalid IPv6 URL", "/no.xml: status 404"]
     assert (code, sorted(err.splitlines())) == (
         2,
-        sorted(f"scrapy robots diff: {site.origin}{problem}" for problem in problems),
+        sorted(f"scrapy robots diff: error: {site.origin}{problem}" for problem in problems),
     )
     assert [line for line in out.splitlines() if line.startswith("http")] == [
         f"{site.origin}/b/1  (*)",
@@ -281,7 +281,7 @@ def test_in_a_project_with_the_add_on_sitemaps_are_fetched_as_robots_txt_says(fo
         code, out, err = robots_command(folder, "diff", "old", site.origin, "--sitemap")
         times = [arrival.time for arrival in site.log]
         why = "Forbidden by robots.txt (line 3, Disallow: /private)"
-        assert (code, err) == (2, f"scrapy robots diff: {site.origin}/private.xml: {why}\n")
+        assert (code, err) == (2, f"scrapy robots diff: error: {site.origin}/private.xml: {why}\n")
     assert out.endswith("0 of 3 URLs change: 0 newly disallowed, 0 newly allowed\n")
     assert times[-1] - times[0] > 1.4  # robots.txt and three sitemaps
 

@@ -70,7 +70,9 @@ def test_ours_one_that_cannot_be_read_ends_it_with_2_and_the_message_of_a_crawl(
 ) -> None:
     assert listed("--check", found=[LATE, {**SOON, "reason": ""}])[0] == 2
     err = capsys.readouterr().err
-    assert err.startswith("scrapy robots exceptions: REP_EXCEPTIONS: exception 2: https://b.example/x: reason is")
+    assert err.startswith(
+        "scrapy robots exceptions: error: REP_EXCEPTIONS: exception 2: https://b.example/x: reason is"
+    )
     assert err.count("\n") == 1
 
 
@@ -109,7 +111,7 @@ def test_ours_the_custom_settings_of_one_spider_are_read_where_it_is_named(
     assert (code, out.startswith("expired        2026-11-21  https://a.example/x  for rule\n")) == (1, True)
     assert listed("--spider", "none", **spiders)[0] == 2
     err = capsys.readouterr().err
-    assert err == "scrapy robots exceptions: there is no spider called 'none' in this project\n"
+    assert err == "scrapy robots exceptions: error: there is no spider called 'none' in this project\n"
 
 
 def test_ours_a_spider_that_cannot_be_read_is_named(
@@ -119,7 +121,8 @@ def test_ours_a_spider_that_cannot_be_read_is_named(
     assert listed("--check", **spiders)[0] == 2
     assert listed("--check", SPIDER_MODULES=["tests.nosuch"])[0] == 2
     spider, module = capsys.readouterr().err.splitlines()
-    assert spider.startswith("scrapy robots exceptions: spider shop: REP_EXCEPTIONS: exception 1: ")
+    assert spider.startswith("scrapy robots exceptions: error: spider shop: REP_EXCEPTIONS: exception 1: ")
     assert module == (
-        "scrapy robots exceptions: the spiders of this project cannot be loaded: No module named 'tests.nosuch'"
+        "scrapy robots exceptions: error: "
+        "the spiders of this project cannot be loaded: No module named 'tests.nosuch'"
     )

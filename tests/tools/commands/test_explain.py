@@ -455,12 +455,15 @@ def test_a_host_that_cannot_be_reached_is_a_clear_line_and_2(tmp_path: Path) -> 
     hosts = ("http://127.0.0.1:1/x", "ftp+x://h")
     code, out, err = robots_here(tmp_path, "explain", *hosts, "-s", "REP_RETRY_TIMES=0")
     assert (code, out) == (2, "disallowed  unreachable  http://127.0.0.1:1/x\n")
-    refused, scheme = err.splitlines()
+    scheme, refused = err.splitlines()
     assert re.fullmatch(
-        r"scrapy robots explain: http://127\.0\.0\.1:1 is unreachable: [A-Z]\w+ [\w ]+: 111: Connection refused\.",
+        (
+            r"scrapy robots explain: error: "
+            r"http://127\.0\.0\.1:1 is unreachable: [A-Z]\w+ [\w ]+: 111: Connection refused\."
+        ),
         refused,
     )
-    assert scheme == "scrapy robots explain: ftp+x://h: no robots.txt speaks for the scheme of 'ftp+x://h'"
+    assert scheme == "scrapy robots explain: error: ftp+x://h: no robots.txt speaks for the scheme of 'ftp+x://h'"
 
 
 @on_each_download_handler
@@ -476,7 +479,7 @@ def test_a_bare_host_that_speaks_no_tls_is_told_in_words_to_be_asked_by_http(tmp
         r"the server does not answer with TLS \([\w ]+\): try http:// instead of https://$", re.MULTILINE
     )
     assert [len(told.findall(stream)) for stream in full[1:]] == [1, 0]  # once
-    assert told.sub("…", lines[2]) == f"scrapy robots explain: https://{host} is unreachable: …\n"
+    assert told.sub("…", lines[2]) == f"scrapy robots explain: error: https://{host} is unreachable: …\n"
     assert (full[0], lines[0]) == (2, 2)
 
 

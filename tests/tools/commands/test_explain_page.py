@@ -1,4 +1,4 @@
-"""``scrapy robots explain``: what sites and pages say besides Allow and Disallow, and what a crawl makes of it."""
+"""``scrapy robots explain``: what sites and pages say besides Allow and Disallow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from tests.support.command import robots_command
 from tests.support.command_here import robots_here
 from tests.support.crawl import on_each_loop
-from tests.support.exceptions import day, exception
 from tests.support.site import Answer, Site, redirect, robots
 from tests.tools.commands.test_explain import LOOP_ARGUMENTS, explained
 
@@ -96,78 +95,12 @@ def test_ours_silence_is_shown_only_for_a_declared_purpose(tmp_path: Path, file:
     assert "ai-input  unknown" in uses(explained("/a", "--file", file, REP_PURPOSES="ai-input")[1])
 
 
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({}, []),
-        ({"REP_PURPOSES": "search"}, []),
-        ({"REP_PURPOSES": "search,ai-train"},
-         ['requested and counted as reserved from ai-train: REP_AI_SIGNALS is "report"']),
-        ({"REP_PURPOSES": "ai-train", "REP_AI_SIGNALS": "obey", "REP_MODES": '{"h": "report"}'},
-         ['requested and counted as reserved from ai-train: the mode of the site is "report"']),
-        ({"REP_PURPOSES": "ai-train", "REP_AI_SIGNALS": "obey"},
-         ["its items are dropped: it is reserved from ai-train (REP_AI_SIGNALS)"]),
-        ({"REP_PURPOSES": "ai-train", "REP_AI_SIGNALS": "refuse"},
-         ["not requested: line 2 reserves it from ai-train (REP_AI_SIGNALS)"]),
-        ({"REP_PURPOSES": "ai-input", "REP_AI_SIGNALS": "obey", "REP_AI_UNKNOWN": "no"}, []),
-    ],
-)  # fmt: skip
-def test_ours_what_a_crawl_makes_of_a_reserved_page_is_said(
-    file: str, settings: dict[str, str], expected: list[str]
-) -> None:
-    assert (
-        json.loads(explained("https://h/a", "--file", file, "--json", **settings)[1])["consequences"] == expected
-    )
-    in_text = [line[13:] for line in explained("https://h/a", "--file", file, **settings)[1].splitlines()
-               if line.startswith("in a crawl")]  # fmt: skip
-    assert in_text == expected
-
-
-def test_ours_an_exception_from_a_reservation_is_named(file: str) -> None:
-    granted = exception("https://h/a*", **{"for": "ai-signal"})
-    _, out = explained(
-        "https://h/a", "--file", file, "--json", REP_PURPOSES="ai-train", REP_AI_SIGNALS="obey",
-        REP_EXCEPTIONS=[granted],
-    )  # fmt: skip
-    assert json.loads(out)["consequences"] == [
-        f"requested although it is reserved from ai-train: excepted until {day()}: ticket 47"
-    ]
-
-
-def test_ours_a_path_alone_has_no_site_whose_exceptions_could_count(file: str) -> None:
-    granted = exception("https://h/a*", **{"for": "ai-signal"})
-    code, out = explained(
-        "/a", "--file", file, "--json", REP_PURPOSES="ai-train", REP_AI_SIGNALS="refuse",
-        REP_EXCEPTIONS=[granted],
-    )  # fmt: skip
-    facts = json.loads(out)
-    assert (code, facts["mode"], facts["exception"]) == (0, None, None)
-    assert facts["consequences"] == ["not requested: line 2 reserves it from ai-train (REP_AI_SIGNALS)"]
-
-
 # What the licenses say that a robots.txt names.
 
 
 RSL = """<rsl xmlns="https://rslstandard.org/rsl"><content url="/a"><license>
 <permits type="usage">search</permits><payment type="attribution"/></license></content>
 <content url="/b"><license><prohibits type="usage">ai-train</prohibits></license></content></rsl>"""
-
-
-def test_rsl_a_license_beside_the_file_is_read(tmp_path: Path, file: str) -> None:
-    (tmp_path / "license.xml").write_text(RSL)
-    assert uses(explained("/a", "--file", file)[1]) == [
-        "search    yes      line 2        Content-Signal: search=yes",
-        "ai-input  no       license.xml   RSL: /a permits: search",
-        "ai-train  no       line 2        Content-Signal: ai-train=no",
-        "license.xml   RSL: /a permits: search",
-        "line 3        Content-Usage: train-ai=y",
-        "ai-index  no       license.xml   RSL: /a permits: search",
-        "recorded           line 2        Content-Signal: use=reference",
-        "recorded           license.xml   RSL: /a permits: search (payment: attribution)",
-        "license            https://example.com/license.xml",
-    ]  # fmt: skip
-    ai = json.loads(explained("/b", "--file", file, "--json")[1])["ai"]
-    assert [one["source"] for one in ai["statements"] if one["signal"] == "RSL"] == [ai["licenses"][0]]
 
 
 def test_rsl_the_license_of_a_site_is_fetched_once_for_a_full_explanation(tmp_path: Path) -> None:
@@ -216,7 +149,6 @@ AI use       search    no       header        Content-Usage: search=n
                                 meta          tdm-reservation: 0
              ai-train  no       X-Robots-Tag  noai
                                 meta          tdm-reservation: 0
-in a crawl   noindex and nofollow: no effect, REP_PAGE_DIRECTIVES is "report"
 """  # fmt: skip
 
 
@@ -261,7 +193,6 @@ def test_ours_a_page_that_a_crawl_refuses_to_request_because_it_is_reserved_is_e
         found = facts(tmp_path, f"{site.origin}/a", REP_PURPOSES="ai-train", REP_AI_SIGNALS="refuse")
         assert site.count("/a") == 1
     assert found["page"]["problem"] is None
-    assert found["consequences"] == ["not requested: line 2 reserves it from ai-train (REP_AI_SIGNALS)"]
 
 
 def test_ours_a_redirect_is_not_followed_and_an_error_page_has_no_effect(tmp_path: Path) -> None:
@@ -273,7 +204,6 @@ def test_ours_a_redirect_is_not_followed_and_an_error_page_has_no_effect(tmp_pat
         assert site.count("/new") == 0
     assert "page         HTTP status 301\n             redirects to /new, which was not requested\n" in old
     assert "page         HTTP status 404\n             an error page: what it says has no effect\n" in gone
-    assert "in a crawl" not in gone
 
 
 def test_ours_a_page_that_does_not_answer_is_asked_for_once(tmp_path: Path) -> None:
@@ -308,28 +238,6 @@ def test_ours_json_has_what_the_page_says(tmp_path: Path) -> None:
          "is_read": True},
     ]  # fmt: skip
     assert found["ai"]["answers"]["ai-train"] == "yes"
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({"REP_PAGE_DIRECTIVES": "obey"},
-         ["noindex: its items are marked (REP_NOINDEX)",
-          "nofollow: requests for its links are dropped (REP_PAGE_DIRECTIVES)"]),
-        ({"REP_PAGE_DIRECTIVES": "obey", "REP_NOINDEX": "drop"},
-         ["noindex: its items are dropped (REP_NOINDEX)",
-          "nofollow: requests for its links are dropped (REP_PAGE_DIRECTIVES)"]),
-        ({"REP_PURPOSES": "search", "REP_AI_SIGNALS": "obey", "REP_AI_UNKNOWN": "no"},
-         ["its items are dropped: it is reserved from search (REP_AI_SIGNALS)",
-          'noindex and nofollow: no effect, REP_PAGE_DIRECTIVES is "report"']),
-    ],
-)  # fmt: skip
-def test_ours_what_a_crawl_makes_of_the_page_is_said(
-    tmp_path: Path, settings: dict[str, str], expected: list[str]
-) -> None:
-    with Site() as site:
-        site.answer("/a", Answer(body=PAGE, headers=[HTML]))
-        assert facts(tmp_path, f"{site.origin}/a", **settings)["consequences"] == expected
 
 
 def test_ours_several_agents_share_one_request(tmp_path: Path) -> None:

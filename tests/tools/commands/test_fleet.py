@@ -117,7 +117,7 @@ def test_the_queue_is_that_of_a_spider_of_the_project(
 
 def err(capsys: pytest.CaptureFixture[str]) -> str:
     text = capsys.readouterr().err
-    assert text.startswith("scrapy robots fleet: ")
+    assert text.startswith("scrapy robots fleet: error: ")
     assert text.count("\n") == 1
     return text
 

@@ -16,7 +16,7 @@ import pytest
 
 from scrapy_rep.protocol.display import duration
 from scrapy_rep.tools.commands import forecast
-from scrapy_rep.tools.forecast import Fleet, OriginForecast, Pace, seconds_of, side_by_side
+from scrapy_rep.tools.forecast import OriginForecast, Pace, seconds_of, side_by_side
 from tests.support.command import robots_command
 from tests.support.command_here import robots_here
 from tests.support.crawl import crawl
@@ -70,7 +70,7 @@ def problems_of(folder: Path, *arguments: str, **settings: Any) -> list[str]:
     """The lines on standard error of a forecast that could not be completed, without those on progress."""
     code, _, err = called(folder, *arguments, **settings)
     assert code == 2
-    begin = "scrapy robots forecast: "
+    begin = "scrapy robots forecast: error: "
     return [line.removeprefix(begin) for line in err.splitlines() if line.startswith(begin)]
 
 
@@ -241,55 +241,6 @@ def few_pages(site: Site) -> Site:
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\nSitemap: /sitemap.xml\n"))
     site.answer("/sitemap.xml", sitemap(*pages(site.origin, 5)))
     return site
-
-
-def gain_of_workers(site: Site, folder: Path, **settings: Any) -> tuple[str, str | None]:
-    """The note on four workers, and what they share; they take as long as one."""
-    *_, duration_line, note = without_end(forecast_of(folder, site.origin, "--workers", "4", **settings))
-    assert duration_line == "duration     0.6 s"
-    found = facts_of(folder, site.origin, "--workers", "4", **settings)[-1]
-    assert (found["workers"], found["seconds"]) == (4, pytest.approx(0.6))
-    return note, found["delay_shared_by"]
-
-
-def test_workers_on_one_machine_keep_one_delay_through_the_store_of_the_project(
-    few_pages: Site, project: Path
-) -> None:
-    assert gain_of_workers(few_pages, project) == (
-        "4 workers    no gain where robots.txt asks for the delay: on one machine they keep one delay together. On"
-        " several machines without REP_REDIS_URL each keeps the delay by its own clock, and the site gets more"
-        " requests than it asks for",
-        "file",
-    )
-
-
-@pytest.mark.parametrize("where", ["folder", "project"])
-def test_workers_that_share_nothing_are_said_to_send_more_than_the_site_asks_for(
-    few_pages: Site, where: str, request: pytest.FixtureRequest
-) -> None:
-    assert gain_of_workers(few_pages, request.getfixturevalue(where), REP_STORE="memory") == (
-        "4 workers    one delay is assumed for all of them, but without REP_REDIS_URL or a store file each keeps"
-        " the delay by its own clock, and the site gets more requests than it asks for",
-        None,
-    )
-
-
-def test_a_fleet_with_redis_is_said_to_share_the_delay() -> None:
-    assert Fleet(3, redis=True, file="robots.sqlite").note == (
-        "no gain where robots.txt asks for the delay: through Redis they keep one delay together"
-    )
-
-
-def test_a_delay_of_the_projects_own_is_divided_among_workers_down_to_that_of_robots_txt(
-    site: Site, folder: Path
-) -> None:
-    site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.02\nSitemap: /sitemap.xml\n"))
-    site.answer("/sitemap.xml", sitemap(*pages(site.origin, 9)))
-    two = forecast_of(folder, site.origin, "--workers", "2", DOWNLOAD_DELAY=0.1)
-    assert two[2] == "delay        0.05 s between two requests: DOWNLOAD_DELAY, 0.1 s in each of 2 workers"
-    assert not [line for line in two if line.startswith("2 workers")]
-    ten = forecast_of(folder, site.origin, "--workers", "10", DOWNLOAD_DELAY=0.1)
-    assert ten[2] == "delay        0.02 s between two requests: Crawl-delay, line 2"
 
 
 def test_a_sitemap_that_is_disallowed_or_too_deep_is_not_followed(site: Site, folder: Path) -> None:
@@ -504,7 +455,7 @@ NO_DURATION = "is not a duration: write one such as 90s, 90m, 24h or 2d"
     ("option", "value", "problem"),
     [
         *(("--within", value, NO_DURATION) for value in ("soon", "0", "-5h")),
-        *(("--workers", value, "is not a number of processes: write one such as 4") for value in ("0", "few")),
+        ("--pages", "few", "is not a number of pages: write one such as 4"),
         ("--pages", "0", "is not a number of pages: write one such as 4"),
     ],
 )
@@ -552,23 +503,27 @@ def test_a_duration_is_shown_in_two_units(seconds: float, text: str) -> None:
 
 def test_ours_a_back_off_is_waited_for_once_in_a_download_slot() -> None:
     slow = Pace(10, "Crawl-delay")
-    found = side_by_side(
-        [
-            OriginForecast("https://example.com", "example.com", 5, 0, 1, 0, slow, held=100),
-            OriginForecast("http://example.com", "example.com", 4, 0, 0, 0, slow, held=99),
-            OriginForecast("https://example.org", "example.org", 0, 0, 0, 0, slow, held=300),
-        ]
-    )
-    assert [one.seconds for one in found.origins] == [200, 200, 0]
-    assert [found.origins[0].fitting(within) for within in (50, 100, 150, 200)] == [0, 0, 2, 5]
-    assert (found.seconds, found.fitting(150)) == (200, 4)
+
+    def found(within: float) -> list[OriginForecast]:
+        return side_by_side(
+            [
+                OriginForecast("https://example.com", "example.com", 5, 0, 1, 0, slow, held=100),
+                OriginForecast("http://example.com", "example.com", 4, 0, 0, 0, slow, held=99),
+                OriginForecast("https://example.org", "example.org", 0, 0, 0, 0, slow, held=300),
+            ],
+            within,
+        )
+
+    assert [one.seconds for one in found(150)] == [200, 200, 0, 200]
+    assert [found(within)[0].fitting for within in (50, 100, 150, 200)] == [0, 0, 2, 5]
+    assert found(150)[-1].fitting == 4
 
 
 def test_a_duration_never_becomes_infinite() -> None:
     one = OriginForecast("https://example.com", "example.com", 10**9, 0, 0, 0, Pace(1e308, "Crawl-delay"))
-    (found,) = side_by_side([one]).origins
+    found, _ = side_by_side([one], 1e9)
     assert json.loads(json.dumps(found.seconds)) == 1e15
-    assert found.fitting(1e9) == 1000
+    assert found.fitting == 1000
 
 
 def test_the_how_to_shows_what_is_printed(site: Site, folder: Path) -> None:

@@ -75,7 +75,10 @@ def test_a_file_larger_than_any_robots_txt_is_refused(
     given_here(RULES)
     for name in ("good", "-"):
         assert command_here(explain, "/a", "--file", name) == (2, "")
-        assert capsys.readouterr().err == f"scrapy robots explain: {name}: larger than {len(RULES) - 1} octets\n"
+        assert (
+            capsys.readouterr().err
+            == f"scrapy robots explain: error: {name}: larger than {len(RULES) - 1} octets\n"
+        )
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ def test_what_cannot_be_had_is_said_in_one_line_and_ends_it_with_2(
 def test_a_file_that_must_not_be_read_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "clean.txt").chmod(0)
     assert linted("clean.txt")[0] == 2
-    assert capsys.readouterr().err == "scrapy robots lint: clean.txt: Permission denied\n"
+    assert capsys.readouterr().err == "scrapy robots lint: error: clean.txt: Permission denied\n"
 
 
 def test_urls_are_fetched_in_one_crawl_and_where_they_are_from_counts(folder: Path) -> None:
@@ -278,7 +278,7 @@ def test_urls_are_fetched_in_one_crawl_and_where_they_are_from_counts(folder: Pa
         )  # fmt: skip
     found = {(one["file"], one["code"]) for one in map(json.loads, out.splitlines())}
     assert code == 2
-    assert err.startswith("scrapy robots lint: http://nosuch.invalid is unreachable: ")
+    assert err.startswith("scrapy robots lint: error: http://nosuch.invalid is unreachable: ")
     assert err.count("\n") == 1
     assert found == {
         (f"{page}/robots.txt", "below-root"),
@@ -423,7 +423,7 @@ def test_a_long_run_shows_how_far_it_is_where_nothing_else_is_printed_yet(
     monkeypatch.setattr(sys, "stderr", err)
     lint.add_arguments(parser)
     lint.run(parser.parse_args(["--isolated", option, "robots.txt", "clean.txt"]), None, out)
-    assert ("\r1 file linted, " in err.getvalue()) is is_shown
+    assert ("1 file linted, " in err.getvalue()) is is_shown
     assert "linted" not in out.getvalue()
 
 

@@ -16,7 +16,6 @@ from scrapy_rep.crawl.robots.stores import NullStore
 from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
-from scrapy_rep.tools.bulk import lines as bulk_lines
 from scrapy_rep.tools.commands import cache, decide
 from tests.crawl.robots.stores.test_claim import OwnStore
 from tests.support.command import command_here
@@ -67,8 +66,8 @@ def urls(tmp_path: Path) -> str:
     return str(tmp_path / "urls")
 
 
-def allowed(urls: str, processes: str = "1", **settings: Any) -> list[bool | None]:
-    _, out = command_here(decide, "--urls", urls, "--agent", "Bot", "--processes", processes, **settings)
+def allowed(urls: str, **settings: Any) -> list[bool | None]:
+    _, out = command_here(decide, "--urls", urls, "--agent", "Bot", **settings)
     return [json.loads(line)["allowed"] for line in out.splitlines()]
 
 
@@ -96,10 +95,11 @@ def test_the_store_of_a_fleet_decides(urls: str, redis_server: RedisServer) -> N
 def test_settings_that_no_other_process_can_get_keep_no_store_from_deciding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk_lines, "CHUNK", 2_000)
+    monkeypatch.setattr(decide, "_BATCH", 100)
+    monkeypatch.setattr(decide, "cores", lambda: 2)
     (tmp_path / "many").write_text("https://a.example/\n" * 1_000)
     full = named(FullStore, FULL=lambda: True)
-    assert allowed(str(tmp_path / "many"), "2", **full) == [False] * 1_000
+    assert allowed(str(tmp_path / "many"), **full) == [False] * 1_000
 
 
 @pytest.mark.parametrize("command", [(cache, "list"), (decide, "--agent", "Bot")], ids=["cache", "decide"])
@@ -107,7 +107,7 @@ def test_a_store_for_crawls_alone_is_told_what_to_add(
     command: tuple[Any, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command_here(*command, **named(CrawlStore)) == (2, "")
-    assert capsys.readouterr().err.partition(": ")[2] == (
+    assert capsys.readouterr().err.partition(": error: ")[2] == (
         f"REP_STORE: {__name__}.CrawlStore has no entries() and no purge(), which this command needs;"
         " scrapy_rep.Store says what to add\n"
     )

@@ -208,7 +208,7 @@ def test_json_says_on_standard_error_what_no_object_says(tmp_path: Path) -> None
         site.answer("/", Answer(404))
         code, lines, err = asked(tmp_path, page, "--json")
         assert (code, len(lines)) == (2, 1)
-        assert err == "scrapy robots resources: The page was not read: HTTP status 404.\n"
+        assert err == "scrapy robots resources: error: The page was not read: HTTP status 404.\n"
         site.answer("/", html(f"<img src={other}/a>"))
         site.answer("/robots.txt", Answer(503), other)
         code, lines, err = asked(tmp_path, page, "--json", REP_RETRY_DELAY="0.01")
@@ -245,7 +245,7 @@ def test_a_page_cannot_steer_the_terminal(tmp_path: Path) -> None:
 def test_what_cannot_be_asked_is_an_error(tmp_path: Path, arguments: list[str]) -> None:
     code, lines, err = asked(tmp_path, *arguments)
     assert (code, lines) == (2, [])
-    assert err.startswith("scrapy robots resources: ")
+    assert err.startswith("scrapy robots resources: error: ")
 
 
 def test_it_keeps_the_pace_that_robots_txt_asks_for(tmp_path: Path) -> None:

@@ -32,4 +32,4 @@ def test_a_file_has_no_mode_and_no_exception(file: str, capsys: pytest.CaptureFi
     facts = json.loads(capsys.readouterr().out)
     assert (facts["agent"], facts["allowed"], facts["dialect"]) == ("Other", True, "1994")
     assert facts["ai"]["answers"]["ai-train"] == "no"
-    assert (facts["mode"], facts["exception"], facts["consequences"]) == (None, None, [])
+    assert (facts["mode"], facts["exception"]) == (None, None)

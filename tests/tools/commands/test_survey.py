@@ -82,7 +82,7 @@ def test_without_jinja2_it_names_what_to_install_before_it_asks_any_site(tmp_pat
     assert (process.returncode, process.stdout, process.stderr) == (
         2,
         b"",
-        b"scrapy robots survey: Jinja2, which renders the report, is not installed:"
+        b"scrapy robots survey: error: Jinja2, which renders the report, is not installed:"
         b" pip install 'scrapy_rep[report]'\n",
     )
     assert list(tmp_path.iterdir()) == []
@@ -172,12 +172,12 @@ def test_lines_that_name_no_site_are_named_and_counted_apart(
         0, "1 of 1 sites, 1 with a robots.txt, 0 unreachable, 13 invalid\nrobots-survey/survey.html\n"
     )  # fmt: skip
     assert without_progress(err)[:4] == [
-        "scrapy robots survey: http://: no host in 'http://'",
-        "scrapy robots survey: list:2: not a url: no host contains ' '",
-        "scrapy robots survey: list:3: exa mple.com: no host contains ' '",
-        "scrapy robots survey: list:5: https://: no host in 'https://'",
+        "scrapy robots survey: error: http://: no host in 'http://'",
+        "scrapy robots survey: error: list:2: not a url: no host contains ' '",
+        "scrapy robots survey: error: list:3: exa mple.com: no host contains ' '",
+        "scrapy robots survey: error: list:5: https://: no host in 'https://'",
     ]
-    assert without_progress(err)[-1] == "scrapy robots survey: 3 more are invalid"
+    assert without_progress(err)[-1] == "scrapy robots survey: error: 3 more are invalid"
     assert list(records(tmp_path / "robots-survey")) == [site.origin]
     assert "robots.txt of 1 site<" in (tmp_path / "robots-survey" / "survey.html").read_text("utf-8")
 
@@ -188,8 +188,8 @@ def test_a_list_of_invalid_lines_alone_is_nothing_to_survey(
     monkeypatch.chdir(tmp_path)
     assert surveyed("https://") == (2, "")
     assert capsys.readouterr().err.splitlines() == [
-        "scrapy robots survey: https://: no host in 'https://'",
-        "scrapy robots survey: nothing to survey: no site is named, and no robots.txt is in what was read",
+        "scrapy robots survey: error: https://: no host in 'https://'",
+        "scrapy robots survey: error: nothing to survey: no site is named, and no robots.txt is in what was read",
     ]
 
 
@@ -209,7 +209,7 @@ def test_an_archive_in_a_folder_is_named_and_counted_apart(
     (folder / "a.example").write_bytes(body)
     code, out = surveyed("--files", str(folder), "--out", str(tmp_path / "out"))
     assert (code, out.partition("\n")[0]) == (0, "3 of 3 sites, 1 with a robots.txt, 2 unreachable, 1 invalid")
-    assert capsys.readouterr().err == f"scrapy robots survey: {folder}/a.example: {kind}\n"
+    assert capsys.readouterr().err == f"scrapy robots survey: error: {folder}/a.example: {kind}\n"
     assert "https://a.example" not in records(tmp_path / "out")
 
 
@@ -338,7 +338,7 @@ def test_surveys_in_parquet_are_compared_each_folder_of_a_crawl(warc: str, tmp_p
 def test_records_that_cannot_be_read_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = archived(tmp_path / "a.warc", ("a.example", NOON, OPEN), ("b.example", "yesterday", OPEN))
     assert surveyed("--warc", path, "--out", str(tmp_path / "out"))[1].startswith("1 of 1 sites")
-    assert "scrapy robots survey: 1 record of a robots.txt cannot be read\n" in capsys.readouterr().err
+    assert "scrapy robots survey: error: 1 record of a robots.txt cannot be read\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ def test_a_file_that_is_missing_is_told_before_any_is_read(
 ) -> None:
     (tmp_path / "list").write_text(f"{warc}\n{missing}\n")
     assert surveyed("--warc-list", str(tmp_path / "list"), "--out", str(tmp_path / "out"))[0] == 2
-    assert capsys.readouterr().err == f"scrapy robots survey: {problem}\n"
+    assert capsys.readouterr().err == f"scrapy robots survey: error: {problem}\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -524,7 +524,7 @@ def test_a_folder_that_holds_a_survey_is_refused_and_left_alone(folder: Path, tm
     code, _, err = robots_command(tmp_path, "survey", "--files", str(folder), "--out", "out")
     assert (code, err) == (
         2,
-        "scrapy robots survey: out contains a survey: --resume continues it, --overwrite replaces it,"
+        "scrapy robots survey: error: out contains a survey: --resume continues it, --overwrite replaces it,"
         " --out names another folder\n",
     )
     assert {path: path.read_bytes() for path in out.iterdir()} == before
@@ -574,7 +574,7 @@ def test_resume_refuses_what_is_no_survey(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
     code, _, err = robots_command(tmp_path, "survey", "--files", "files", "--out", ".", "--resume")
     assert code == 2
-    assert err.startswith("scrapy robots survey: survey.jsonl: line 1 is not a row of a survey: ")
+    assert err.startswith("scrapy robots survey: error: survey.jsonl: line 1 is not a row of a survey: ")
     assert (tmp_path / "survey.jsonl").read_text() == '{"name": 5}\n'
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 import sys
 import unicodedata
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from scrapy_rep.tools.commands import FAILED, SUB_COMMANDS, Command, module_of
+from scrapy_rep.tools.commands import FAILED, SUB_COMMANDS, Command
 from scrapy_rep.tools.commands.inputs import InputError, origin_of
-from scrapy_rep.tools.commands.terminal import Progress, Speed, paint, with_carets
+from scrapy_rep.tools.commands.parser import parser_of
+from scrapy_rep.tools.commands.terminal import Progress, Speed, message, paint, with_carets
 from tests.support.command import robots_command
+
+ERASE = "\r\x1b[K"
 
 
 class Terminal(io.StringIO):
@@ -39,6 +43,7 @@ def test_help_gives_each_sub_command_a_line() -> None:
     assert code == 0
     names = re.findall(r"^  (\w+)  +\w", out, re.MULTILINE)
     assert {"audit", "cache", "diff", "explain", "lint"} <= set(names)
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_without_a_sub_command_its_help_is_printed() -> None:
@@ -47,11 +52,66 @@ def test_without_a_sub_command_its_help_is_printed() -> None:
     assert robots_command(Path.cwd(), "--help")[1] == out
 
 
+@pytest.mark.parametrize("columns", [80, 200])
 @pytest.mark.parametrize("name", SUB_COMMANDS)
-def test_help_shows_no_marks_of_docstrings(name: str) -> None:
-    parser, module = ArgumentParser(), module_of(name)
-    module.add_arguments(parser)
-    assert "`" not in module.__doc__ + parser.format_help()
+def test_help_fits_the_terminal_with_one_usage_line_and_three_examples(
+    name: str, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = parser_of(name).format_help()
+    assert "`" not in text
+    assert max(map(len, text.splitlines())) <= min(columns, 120)
+    assert text.startswith(f"Usage: scrapy robots {name} [OPTIONS]")
+    assert text.splitlines()[1] == ""
+    examples = re.findall(rf"^  scrapy robots {name}\b(.*)$", text, re.MULTILINE)
+    assert len(examples) == 3
+    for example in examples:
+        assert parser_of(name).parse(shlex.split(example.partition(" < ")[0]))
+
+
+def test_prose_uses_a_wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    heights = []
+    for columns in ("80", "200"):
+        monkeypatch.setenv("COLUMNS", columns)
+        heights.append(parser_of("explain").format_help().count("\n"))
+    assert heights[1] < heights[0]
+
+
+def test_force_color_paints_a_pipe_unless_no_color_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert paint("x", "bad", io.StringIO()) == "\x1b[31mx\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert paint("x", "bad", io.StringIO()) == "x"
+
+
+LONG = "the robots.txt of https://a.example/a-long-path/that-nobody/can-break timed out five times and is skipped"
+
+
+@pytest.mark.parametrize(("kind", "color"), [("error", 31), ("warning", 33)])
+def test_a_message_is_wrapped_and_painted_on_a_terminal_and_one_line_in_a_pipe(
+    kind: str, color: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert message("robots-lint", kind, LONG) == f"robots-lint: {kind}: {LONG}\n"
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    text = message("robots-lint", kind, LONG)
+    assert text.startswith(f"{ERASE}robots-lint: \x1b[{color}m{kind}:\x1b[0m the robots.txt of")
+    lines = re.sub(r"\x1b\[\w+|\r", "", text).splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 80
+    assert "https://a.example/a-long-path/that-nobody/can-break" in text
+
+
+def test_a_progress_never_wraps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    screen = Terminal()
+    Progress(screen).show("日本 and many more sites", at_once=True)
+    assert screen.getvalue() == f"{ERASE}日本 and many more…"
+    assert columns(screen.getvalue().removeprefix(ERASE)) <= 19
 
 
 def test_a_host_without_a_scheme_is_asked_by_https() -> None:
@@ -73,14 +133,11 @@ def test_progress_is_one_line_on_a_terminal_and_a_line_now_and_then_elsewhere(
             one.show(f"{second} done")
     for one in progress:
         one.clear()
-    assert (
-        screen.getvalue()
-        == "".join(f"\r{second} done" for second in range(1, 10)) + "\r10 done\r11 done\r       \r"
-    )
+    assert screen.getvalue() == "".join(f"{ERASE}{second} done" for second in range(1, 12)) + ERASE
     assert file.getvalue() == "5 done\n10 done\n"
     for one in progress:
         one.show("at once", at_once=True)
-    assert screen.getvalue().endswith("\rat once")
+    assert screen.getvalue().endswith(f"{ERASE}at once")
     assert file.getvalue() == "5 done\n10 done\n"
 
 

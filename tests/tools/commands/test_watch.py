@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import socket
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -16,7 +14,6 @@ from typing import Any
 import pytest
 
 from scrapy_rep.tools.commands.watch import _AGENTS
-from scrapy_rep.tools.watch import webhook
 from tests.support.command import scrapy_process
 from tests.support.command_here import robots_here
 from tests.support.site import Answer, Site, hang, robots
@@ -24,12 +21,6 @@ from tests.support.site import Answer, Site, hang, robots
 OPEN = "User-agent: *\nDisallow: /private/\n"
 CLOSED = f"{OPEN}\nUser-agent: GPTBot\nDisallow: /\n"
 UNAVAILABLE = Answer(503)
-
-
-@pytest.fixture(autouse=True)
-def _without_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -284,7 +275,7 @@ def many(name: str, others: str) -> str:
     return f"User-agent: *\n{rules}\nUser-agent: Googlebot\n{others}\n"
 
 
-def test_many_rules_for_some_crawlers_hide_no_other_change(watched: Watched, hook: Hook) -> None:
+def test_many_rules_for_some_crawlers_hide_no_other_change(watched: Watched) -> None:
     before = many("old", "Disallow: /admin/\nSitemap: https://a.example/1\n")
     after = many("new", "Disallow: /\n")
     asked = ("--agent", "*", "--agent", "Googlebot")
@@ -300,11 +291,8 @@ def test_many_rules_for_some_crawlers_hide_no_other_change(watched: Watched, hoo
         f"and 110 more rules for {group}",
     ]
     watched.changed_to(before, *asked)
-    changes = watched.changes_to(after, *asked, "--webhook", hook.url)
+    changes = watched.changes_to(after, *asked)
     assert len(changes) == 122
-    (_, _, document) = hook.posts[0]
-    assert document["changes"] == changes
-    assert document["text"].splitlines() == [f"{watched.site.origin}: {line}" for line in lines]
 
 
 def test_every_named_path_is_told(watched: Watched) -> None:
@@ -345,7 +333,8 @@ def test_a_site_that_was_never_read_is_an_error_in_each_run_and_the_others_are_c
         site.answer("/robots.txt", UNAVAILABLE, dead)
         site.answer("/robots.txt", robots(OPEN), good)
         error = (
-            f"scrapy robots watch: {dead} is unreachable: HTTP status 503; no copy of its robots.txt is stored\n"
+            f"scrapy robots watch: error: "
+            f"{dead} is unreachable: HTTP status 503; no copy of its robots.txt is stored\n"
         )
         assert watched.run() == (2, [], f"{error}1 site stored for the first time: the next run compares\n")
         site.answer("/robots.txt", robots(CLOSED), good)
@@ -368,7 +357,7 @@ def test_a_line_that_names_no_site_is_an_error_and_the_others_are_fetched(watche
     watched.site.answer("/robots.txt", robots(CLOSED))
     code, lines, err = watched.run()
     assert (code, len(lines)) == (2, 1)
-    assert err.startswith("scrapy robots watch: sites.txt:2: https://[::1/: ")
+    assert err.startswith("scrapy robots watch: error: sites.txt:2: https://[::1/: ")
 
 
 def test_the_list_may_be_one_url(watched: Watched) -> None:
@@ -398,9 +387,6 @@ def test_robots_txt_is_fetched_whatever_scrapys_http_cache_holds(watched: Watche
         (["sites.txt", "--store", "sites.txt"], "sites.txt is not a file of this command: name another file"),
         (["sites.txt", "--store", "f", "--path", "shop"], "--path shop: a path starts with /"),
         (["sites.txt", "--store", "f", "--agent", "(!)"], "contains no product token"),
-        (["sites.txt", "--store", "f", "--webhook", "hooks.example"], "--webhook takes a URL such as https://"),
-        (["sites.txt", "--store", "f", "--webhook", "file:///etc/passwd"], "--webhook takes a URL such as"),
-        (["sites.txt", "--store", "f", "--webhook", "http://a:b@127.0.0.1/"], "without user name and password"),
         (["sites.txt", "--store", "f", "-s", "REP_DIALECT=x"], "REP_DIALECT"),
     ],
 )
@@ -482,7 +468,7 @@ def test_a_robots_txt_store_of_a_project_is_refused(watched: Watched) -> None:
     robots_here(watched.folder, "explain", f"{watched.site.origin}/", "-s", f"REP_STORE_PATH={store}")
     assert store.exists()
     code, _, err = robots_here(watched.folder, "watch", "sites.txt", "--store", "store")
-    assert (code, err) == (2, "scrapy robots watch: store belongs to another program: name another file\n")
+    assert (code, err) == (2, "scrapy robots watch: error: store belongs to another program: name another file\n")
 
 
 def test_an_empty_file_is_a_new_one(watched: Watched) -> None:
@@ -496,7 +482,7 @@ def test_two_runs_do_not_use_a_file_at_once(watched: Watched) -> None:
     asked = watched.site.count("/robots.txt")
     with scrapy_process(*arguments, folder=watched.folder) as first:
         wait_until(lambda: watched.site.count("/robots.txt") > asked)
-        refused = "scrapy robots watch: another run uses seen.sqlite: wait until it has ended\n"
+        refused = "scrapy robots watch: error: another run uses seen.sqlite: wait until it has ended\n"
         assert watched.run() == (2, [], refused)
         first.kill()
         first.communicate()
@@ -515,7 +501,7 @@ def test_a_run_that_is_interrupted_stores_nothing(tmp_path: Path) -> None:
         with scrapy_process(*arguments, folder=tmp_path) as process:
             wait_until(lambda: len(site.log) == 4)
             process.send_signal(2)
-            said = b"scrapy robots watch: interrupted: nothing was stored\n"
+            said = b"scrapy robots watch: error: interrupted: nothing was stored\n"
             assert process.communicate(timeout=30) == (b"", said)
         assert process.returncode == 2
         assert watched.file.read_bytes() == before
@@ -535,121 +521,3 @@ def wait_until(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert monotonic() < until
         threading.Event().wait(0.02)
-
-
-# The webhook.
-
-
-class Hook(ThreadingHTTPServer):
-    """A server on loopback that answers POST requests with ``status`` and keeps what they hold."""
-
-    def __init__(self) -> None:
-        self.posts: list[tuple[str, str, dict[str, Any]]] = []
-        self.gets = 0
-        self.status = 204
-        self.is_slow = False
-        self.released = threading.Event()
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/secret"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Hook
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.posts.append((self.path, self.headers["Content-Type"], json.loads(body)))
-        if self.server.is_slow:
-            self.server.released.wait(30)
-        self.send_response(self.server.status)
-        self.send_header("Location", "/elsewhere")
-        self.end_headers()
-
-    def do_GET(self) -> None:
-        self.server.gets += 1
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def hook() -> Iterator[Hook]:
-    with Hook() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield server
-        server.released.set()
-        server.shutdown()
-        thread.join()
-
-
-def test_a_webhook_gets_all_changes_in_one_document(watched: Watched, hook: Hook) -> None:
-    watched.run("--webhook", hook.url)
-    assert hook.posts == []
-    changes = watched.changes_to(f"{CLOSED}Crawl-delay: 3\n", "--webhook", hook.url)
-    ((path, kind, document),) = hook.posts
-    assert (path, kind) == ("/secret", "application/json")
-    texts = "GPTBot may no longer fetch / (line 5, Disallow: /)", "Crawl-delay for GPTBot: 3 s (before: none)"
-    assert document["text"] == "\n".join(f"{watched.site.origin}: {text}" for text in texts)
-    assert (document["sites"], document["changed"], document["changes"]) == (1, 1, changes)
-    watched.run("--webhook", hook.url)
-    assert len(hook.posts) == 1
-
-
-def test_a_robots_txt_cannot_call_a_channel_of_slack(watched: Watched, hook: Hook) -> None:
-    watched.changed_to(f"{OPEN}Disallow: /<!channel>&\n", "--webhook", hook.url)
-    document = hook.posts[0][2]
-    assert "Disallow: /&lt;!channel&gt;&amp;)" in document["text"]
-    assert document["changes"][0]["new"]["rule"] == "Disallow: /<!channel>&"
-
-
-def test_the_text_for_a_webhook_is_bounded(watched: Watched, hook: Hook) -> None:
-    groups = "".join(f"User-agent: {agent}\nDisallow: /a\nDisallow: /b\nDisallow: /c\n\n" for agent in _AGENTS)
-    assert watched.changed_to(groups, "--webhook", hook.url)[0] == 1
-    lines = hook.posts[0][2]["text"].splitlines()
-    assert (len(lines), lines[-1]) == (51, "and 54 more lines")
-
-
-@pytest.mark.parametrize("status", [302, 307, 404, 500])
-def test_a_change_that_the_webhook_did_not_accept_is_told_and_sent_again(
-    watched: Watched, hook: Hook, status: int
-) -> None:
-    hook.status = status
-    before = watched.file.read_bytes()
-    watched.site.answer("/robots.txt", robots(CLOSED))
-    code, lines, err = watched.run("--webhook", hook.url)
-    assert (code, len(lines)) == (2, 1)
-    assert err == (
-        f"scrapy robots watch: --webhook: 127.0.0.1:{hook.server_port} answered with HTTP status {status}."
-        " seen.sqlite was not updated: run watch again\n"
-    )
-    assert (watched.file.read_bytes(), hook.gets) == (before, 0)
-    hook.status = 200
-    assert watched.run("--webhook", hook.url) == (1, lines, "")
-    assert [post[2]["changes"] for post in hook.posts[:1]] == [post[2]["changes"] for post in hook.posts[1:]]
-    assert watched.run("--webhook", hook.url) == (0, [], "")
-
-
-def test_a_webhook_that_does_not_answer_is_given_up(
-    watched: Watched, hook: Hook, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(webhook, "_TIMEOUT", 0.3)
-    hook.is_slow = True
-    watched.site.answer("/robots.txt", robots(CLOSED))
-    code, _, err = watched.run("--webhook", hook.url)
-    assert (code, "did not answer within 0.3 s" in err) == (2, True)
-    assert watched.changed_to(CLOSED)[0] == 1
-
-
-def test_a_webhook_that_refuses_connections_is_an_error(watched: Watched) -> None:
-    watched.site.answer("/robots.txt", robots(CLOSED))
-    with socket.socket() as deaf:  # it keeps the port from other tests, and does not listen
-        deaf.bind(("127.0.0.1", 0))
-        code, _, err = watched.run("--webhook", f"http://127.0.0.1:{deaf.getsockname()[1]}/secret")
-    assert (code, "Connection refused" in err, "secret" in err) == (2, True, False)
-    assert watched.changed_to(CLOSED)[0] == 1

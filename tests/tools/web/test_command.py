@@ -44,7 +44,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         code, out, err = robots_command(tmp_path, "serve", "--port", str(port))
     assert (code, out) == (2, "")
-    assert err == f"scrapy robots serve: 127.0.0.1, port {port}: Address already in use\n"
+    assert err == f"scrapy robots serve: error: 127.0.0.1, port {port}: Address already in use\n"
 
 
 def test_without_the_extra_it_names_what_to_install(
