@@ -18,8 +18,9 @@ from scrapy_rep.tools.lint.finding import line_ranges
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.lint.subject import characters
 
-from .terminal import paint, with_carets, wrapped
+from .terminal import WIDEST, is_terminal, paint, width_of, with_carets, wrapped
 
+_NARROWEST: Final = 20  # columns of a line that is quoted
 _TAB: Final = "    "  # before what belongs to a finding
 _STYLES: Final = {Severity.ERROR: "bad", Severity.WARNING: "warning"}
 _ANNOTATIONS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
@@ -104,7 +105,9 @@ class TextOutput(_Counted):
         """Print the *line* of *finding*, with carets below what it is about; nothing for a blank one."""
         if not line.strip():
             return
-        text, carets = with_carets(line, *_marked(line, finding))
+        frame = len(f"{_TAB}{finding.line} | ") + 2  # ellipses
+        widest = max(min(width_of(self._out) - frame, WIDEST), _NARROWEST) if is_terminal(self._out) else WIDEST
+        text, carets = with_carets(line, *_marked(line, finding), widest)
         carets = paint(carets, _STYLES.get(finding.severity, "faint"), self._out)
         self._out.write(f"    {finding.line} | {text}\n    {'':<{len(str(finding.line))}} | {carets}\n")
 

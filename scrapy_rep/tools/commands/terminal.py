@@ -26,7 +26,7 @@ _LOG_INTERVAL: Final = 5.0  # seconds, where each update is a line of its own
 _USUAL_WIDTH: Final = 80  # columns, where nothing says how many there are
 READABLE: Final = 120  # columns of prose; a longer line is hard to read
 _NARROWEST: Final = 20
-_WIDEST: Final = 100  # columns of a line that are shown
+WIDEST: Final = 100  # columns of a line that are shown
 _BEFORE: Final = 40  # of these before the carets, where both ends are cut
 _LABEL: Final = 13  # columns of a label
 _TAB: Final = "    "
@@ -170,18 +170,20 @@ class Speed:
         return f"{rate}, {duration(seconds / share - seconds)} left" if share and share < 1 else rate
 
 
-def with_carets(line: bytes, column: int, length: int) -> tuple[str, str]:
-    """The part of *line* around *length* characters from *column* on, which counts from 1, and their carets.
+def with_carets(line: bytes, column: int, length: int, widest: int = WIDEST) -> tuple[str, str]:
+    """*widest* columns of *line* around *length* characters from *column*, which counts from 1, and their carets.
 
     What is not printable is escaped; the carets stand below the characters on a terminal, however wide these are.
     """
     text = line.decode("utf-8", "surrogateescape")
     at = min(column - 1, len(text))
-    if len(text) <= _WIDEST and text.isascii() and text.isprintable():  # as nearly all are
+    if len(text) <= widest and text.isascii() and text.isprintable():  # as nearly all are
         return text, " " * at + "^" * max(min(length, len(text) - at), 1)
-    before = _fitting(text[max(at - _WIDEST, 0) : at][::-1], _BEFORE if len(text) > _WIDEST else _WIDEST)[::-1]
+    before = _fitting(
+        text[max(at - widest, 0) : at][::-1], min(_BEFORE, widest // 2) if len(text) > widest else widest
+    )[::-1]
     width = sum(map(_width, before))
-    after = _fitting(text[at : at + _WIDEST], _WIDEST - width)
+    after = _fitting(text[at : at + widest], widest - width)
     start, end = (_CUT if len(before) < at else ""), (_CUT if at + len(after) < len(text) else "")
     carets = max(sum(map(_width, after[:length])), 1)
     return start + "".join(map(_cell, before + after)) + end, " " * (len(start) + width) + "^" * carets
