@@ -18,25 +18,20 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE
-from scrapy_rep.tools.resources import ResourceReport
 from scrapy_rep.tools.writer import ChoiceError, telling_paths, written
 
-from . import page, resources
+from . import page
 from .annotated import fixed
 from .fetch import FetchedFile, WebFetcher, robots_url
 from .guard import Guard, refusal, refusal_for
 from .question import (
     CheckQuestion,
     Form,
-    PageQuestion,
     QuestionError,
     checked,
-    checked_page,
     choices_in,
-    page_in,
     question_in,
     read_form,
-    read_page_form,
 )
 from .visitors import Limits, Problem, client_of
 from .workers import Workers
@@ -56,12 +51,8 @@ def application(limits: Limits, fetcher: WebFetcher, *, host: str = "127.0.0.1",
         Route("/", checker.answer, methods=["POST"]),
         Route("/write", HTMLResponse(page.write_html({})), methods=["GET"]),
         Route("/write", checker.write, methods=["POST"]),
-        Route("/resources", HTMLResponse(resources.page_html(limits)), methods=["GET"]),
-        Route("/resources", checker.resources, methods=["POST"]),
-        Route("/api", HTMLResponse(page.api_html(limits)), methods=["GET"]),
         Route("/api/check", checker.check, methods=["POST"]),
         Route("/api/fetch", checker.fetch, methods=["POST"]),
-        Route("/api/resources", checker.resources_as_json, methods=["POST"]),
         Mount("/static", StaticFiles(packages=[(__package__, "static")])),
     ]
     errors = {Problem: _problem, HTTPException: _http_error, Exception: _failure}
@@ -170,29 +161,6 @@ class _Checker:
         if not isinstance(site, str):
             raise QuestionError('expected a JSON object such as {"site": "example.com"}')
         return StreamingResponse(_lines(self._fetch(site)), media_type="application/x-ndjson")
-
-    async def resources(self, request: Request) -> Response:
-        """``POST /resources``: whether the resources of a page are closed to a crawler."""
-        asked = PageQuestion()
-        try:
-            asked = page_in(await read_page_form(request, self._limits))
-            question, report = await self._report(asked, request)
-            html = await self._workers.run(resources.report_html, question, report, self._limits)
-        except Problem as problem:
-            return HTMLResponse(resources.page_html(self._limits, asked, str(problem)), problem.status)
-        return HTMLResponse(html)
-
-    async def resources_as_json(self, request: Request) -> Response:
-        """``POST /api/resources``: the same as JSON."""
-        question, report = await self._report(page_in(await _json_of(request)), request)
-        octets = await self._workers.run(resources.report_json, question, report)
-        return Response(octets, media_type="application/json")
-
-    async def _report(self, asked: PageQuestion, request: Request) -> tuple[PageQuestion, ResourceReport]:
-        """The question that was *asked*, checked, and its answer."""
-        question = replace(checked_page(asked, self._limits), visitor=client_of(request.scope))
-        run = self._workers.run
-        return question, await resources.report_on(question, self._limits, self._fetcher, run, self._size)
 
 
 async def _json_of(request: Request) -> Any:

@@ -1,4 +1,4 @@
-"""Polite fetches of a robots.txt, and of a page with those of its resources, by httpcore over a network of ours.
+"""Polite fetches of a robots.txt, by httpcore over a network of ours.
 
 What redirects and statuses of a robots.txt mean is what they mean in a crawl.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import ssl
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -19,18 +18,22 @@ from w3lib.url import safe_url_string
 
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.access import TRUNCATED, RawResponse, body_of, headers_read, read
+from scrapy_rep.protocol.access import TRUNCATED, RawResponse, headers_read, read
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
 
 from .network import Network, NotFetchedError, Resolver, resolve
 from .visitors import Hosts, Limits
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_HEADERS: Final = (("Accept-Encoding", "identity"), ("Connection", "close"))
-_TEXT: Final = "text/plain, */*;q=0.5"
-_PAGE: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
+_HEADERS: Final = (
+    ("Accept", "text/plain, */*;q=0.5"),
+    ("Accept-Encoding", "identity"),
+    ("Connection", "close"),
+)
+_MAX_HOPS: Final = 5
+"""Redirects that are followed (RFC 9309 section 2.3.1.2)."""
+
 _HOSTS_OF_ADDRESS: Final = 5
 """Hosts that may share an address: so many fetches from it are made in the time of one from a host."""
 
@@ -99,35 +102,13 @@ class WebFetcher:
         """The network of a question of which nothing has been fetched."""
         return Network(self._resolve, self._addresses, public_only=self._limits.is_public)
 
-    async def robots(self, url: str, network: Network, seconds: float) -> FetchedFile:
-        """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `NotFetchedError`."""
-        async with aclosing(self._steps(url, network, seconds)) as steps:
-            (found,) = [step async for step in steps if isinstance(step, FetchedFile)]
-        return found
-
-    async def page(self, url: str, network: Network, seconds: float) -> PageResponse:
-        """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `NotFetchedError`."""
-        response = await self._ask(url, network, current_time() + seconds, seconds, _PAGE)
-        location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
-        return PageResponse.of(url, response.status, location, content_type, self._page_body(url, response))
-
-    def _page_body(self, url: str, response: RawResponse) -> bytes:
-        """The body of a page, as far as it counts; empty for any status but 2xx."""
-        if not 200 <= response.status < 300:
-            return b""
-        limit = self._limits.robots_octets
-        body, problem, _ = body_of(response, limit, decoders())
-        if problem:
-            raise NotFetchedError(f"{shown(url)}: {problem}")
-        return body[:limit]
-
     async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | FetchedFile]:
         hops: list[str] = []
         until = current_time() + seconds
         while True:
             target = (hops or [url])[-1]
             yield f"asking {shown(target)}"
-            response = await self._ask(target, network, until, seconds, _TEXT)
+            response = await self._ask(target, network, until, seconds)
             location = _location(target, response)
             if location is None:
                 yield f"status {response.status}, {number_of(len(response.body), 'octet', 'octets')}"
@@ -140,14 +121,14 @@ class WebFetcher:
                 yield FetchedFile(url, tuple(hops), response.status, reading.access, body)
                 return
             yield f"status {response.status}: redirected to {shown(location)}"
-            if len(hops) == MAX_HOPS or not Origin.from_url(url).may_lead_to(location):
-                why = "more than five redirects" if len(hops) == MAX_HOPS else "a redirect that is not followed"
+            if len(hops) == _MAX_HOPS or not Origin.from_url(url).may_lead_to(location):
+                why = "more than five redirects" if len(hops) == _MAX_HOPS else "a redirect that is not followed"
                 yield f"{why}: as if there were no robots.txt"
                 yield FetchedFile(url, tuple(hops), response.status, Access.UNAVAILABLE, b"")
                 return
             hops.append(location)
 
-    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> RawResponse:
+    async def _ask(self, url: str, network: Network, until: float, seconds: float) -> RawResponse:
         """Make one request *until* then, with all failures as `NotFetchedError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
@@ -156,7 +137,7 @@ class WebFetcher:
             raise NotFetchedError(f"{where}: only the default ports of http and https are asked")
         try:
             with fail_after(max(until - current_time(), 0)):
-                return await self._exchange(url, origin, network, accept)
+                return await self._exchange(url, origin, network)
         except TimeoutError:
             raise NotFetchedError(f"{where} did not finish within {seconds:.2g} s") from None
         except httpcore.LocalProtocolError:
@@ -168,12 +149,12 @@ class WebFetcher:
         finally:
             await network.disconnect()
 
-    async def _exchange(self, url: str, origin: Origin, network: Network, accept: str) -> RawResponse:
+    async def _exchange(self, url: str, origin: Origin, network: Network) -> RawResponse:
         """Send a GET for *url*; of the body of the response no more is read than is needed."""
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         asked = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target.encode())
-        headers = [("Host", str(origin).partition("://")[2]), ("User-Agent", self.user_agent), ("Accept", accept)]
+        headers = [("Host", str(origin).partition("://")[2]), ("User-Agent", self.user_agent)]
         connection = httpcore.AsyncHTTPConnection(asked.origin, ssl_context=self._tls, network_backend=network)
         limit, body, damage = self._limits.robots_octets, bytearray(), ""
         async with connection.stream("GET", asked, headers=[*headers, *_HEADERS]) as response:

@@ -15,22 +15,17 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.files import write_csv
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.page import page_template
-from scrapy_rep.tools.profiles import GROUPS
 from scrapy_rep.tools.writer import TRAINING
 
 from .annotated import annotate, changes_by, found_in, linted_file, place_of, summary
 from .question import CATEGORIES, CheckQuestion, Form
-from .verdicts import compare, judge
+from .verdicts import judge
 from .visitors import Limits
-
-_COMPARING_TIME: Final = 2.0
-"""Seconds after which no further dialect is compared."""
 
 _CATEGORIES: Final = {
     "training": "crawlers that train AI",
@@ -134,20 +129,9 @@ def verdicts_html(question: CheckQuestion) -> str:
     return render("verdicts.html", answer=answer, titles=titles, rows=rows, question=question)
 
 
-def dialects_html(question: CheckQuestion) -> str:
-    """What other dialects make of the file."""
-    names = DIALECTS_KNOWN | OTHER_DIALECTS
-    return render("dialects.html", comparison=compare(question, _COMPARING_TIME), question=question, names=names)
-
-
 def write_html(chosen: Mapping[str, str], problem: str = "") -> str:
     """The form that writes a robots.txt, with what was *chosen*; *problem* says why nothing was written."""
     return render("write.html", chosen=chosen, problem=problem, training=len(TRAINING))
-
-
-def api_html(limits: Limits) -> str:
-    """What the API takes and answers, with these *limits*."""
-    return render("api.html", limits=limits, categories=CATEGORIES, dialects=DIALECTS, groups=GROUPS)
 
 
 def error_html(problem: str) -> str:
@@ -155,7 +139,7 @@ def error_html(problem: str) -> str:
     return render("error.html", problem=problem)
 
 
-PARTS: Final = ("file", "verdicts", "dialects")
+PARTS: Final = ("file", "verdicts")
 """The parts of an answer, in the order in which they are sent."""
 
 
@@ -185,7 +169,6 @@ def facts(question: CheckQuestion) -> str:
         "summary": summary(question, found),
         **asdict(judge(question)),
         "findings": [here.as_facts() for here in found],
-        "dialects": compare(question, _COMPARING_TIME).as_facts(),
     }
     return json.dumps(facts, indent=1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -17,10 +17,8 @@ from scrapy_rep.protocol.path_pattern import octets
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.answers import url_problem
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, AI_CRAWLERS_IN_USE, CRAWLERS, SEARCH_CRAWLERS, Category
-from scrapy_rep.tools.resources import RENDERER
 from scrapy_rep.tools.writer import TRAINING, ChoiceError, Choices
 
-from .fetch import page_url
 from .visitors import Limits, Problem, client_of
 
 _DEFAULT_DIALECT: Final = next(iter(DIALECTS))
@@ -28,7 +26,6 @@ _MOST_HOPS: Final = 5
 _SMALL: Final = 500_000
 """Octets of a robots.txt times verdicts: what has no more takes less than a second, however hostile it is."""
 JSON_FIELDS: Final = {"robots", "urls", "agents", "categories", "dialect"}
-PAGE_FIELDS: Final = {"url", "agent"}
 _MOST_FORM_FIELDS: Final = 300
 _SEPARATORS: Final = re.compile(r"[\n,]")
 _ACCESS: Final = {access.value: access for access in Access}
@@ -101,17 +98,6 @@ class CheckQuestion:
     def access(self) -> Access:
         """What the fetch means; a text that is pasted after a failed fetch stands for itself."""
         return Access.SUCCESSFUL if self.robots else self.found
-
-
-@dataclass(frozen=True, slots=True)
-class PageQuestion:
-    """Whether the resources of the page at ``url`` are closed to ``agent``; ``visitor`` is who asks."""
-
-    url: str = ""
-    agent: str = RENDERER
-    visitor: str = ""
-    is_large: ClassVar = True
-    """Its work may take so long that small questions do not wait for it."""
 
 
 FIXES: Final = ("apply", "consider", "confirm")
@@ -258,33 +244,6 @@ def choices_in(chosen: Mapping[str, str]) -> Choices:
         sitemap=chosen.get("sitemap", "").strip(),
         delay=seconds,
     )
-
-
-async def read_page_form(request: Request, limits: Limits) -> dict[str, str]:
-    """The form about resources, as the visitor wrote it. Raises `QuestionError`."""
-    fields = await _fields(request, limits)
-    try:
-        return {name: str(fields.get(name, "")) for name in ("url", "agent")}
-    finally:
-        await fields.close()
-
-
-def page_in(data: object) -> PageQuestion:
-    """Return the question in the form or in the JSON *data* of the API, unchecked. Raises `QuestionError`."""
-    if isinstance(data, dict) and data.keys() <= PAGE_FIELDS:
-        url, agent = data.get("url"), data.get("agent", "")
-        if isinstance(url, str) and isinstance(agent, str):
-            return PageQuestion(url.strip(), agent.strip() or RENDERER)
-    raise QuestionError('expected a JSON object such as {"url": "https://example.com/", "agent": "Googlebot"}')
-
-
-def checked_page(asked: PageQuestion, limits: Limits) -> PageQuestion:
-    """Complete the URL and the product token. Raises `QuestionError` and `NotFetchedError`."""
-    if not asked.url or len(asked.url) > limits.url_characters:
-        raise QuestionError("page: write its address, such as https://example.com/")
-    if len(asked.agent) > limits.agent_characters:
-        raise QuestionError(f"agent: it has more than {limits.agent_characters:,} characters")
-    return replace(asked, url=page_url(asked.url), agent=_token(asked.agent))
 
 
 async def _fields(request: Request, limits: Limits) -> FormData:

@@ -1,4 +1,4 @@
-"""What a robots.txt says, URL by URL and crawler by crawler, in one dialect and compared with the others.
+"""What a robots.txt says, URL by URL and crawler by crawler.
 
 `_verdict` alone asks the engine; everything else asks that.
 """
@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
-from math import inf
-from typing import Any, Final
+from typing import Final
 
-from scrapy_rep.clock import clock
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.protocol import DIALECTS, Access, Origin, Reason, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol import Access, Origin, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import rule_text, uses
 from scrapy_rep.tools.explanation import Explainer
@@ -29,11 +27,6 @@ _MOST_STEPS: Final = 150_000
 """Lines read and patterns tried to list the rules that match, about 0.1 s; the verdicts do not depend on it."""
 
 _MOST_LICENSES: Final = 10
-
-_MOST_DIFFERENCES: Final = 100
-"""Differences of one group of dialects that are listed."""
-
-_OF_DIFFERENCE: Final = ("url", "agent", "allowed", "line", "rule")
 
 _LONGEST_RULE: Final = 500
 """Characters of a rule that are given with each verdict."""
@@ -106,32 +99,6 @@ class Verdicts:
     sitemaps: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DialectGroup:
-    """Dialects with the same verdicts, and how they differ from those of the dialect that was asked about."""
-
-    dialects: tuple[str, ...]
-    is_asked: bool
-    differences: tuple[UrlVerdict, ...]
-    count: int
-    """Of all differences, also those that are not listed."""
-
-
-@dataclass(frozen=True, slots=True)
-class DialectComparison:
-    """All dialects, in groups; ``left_out`` are those for which the time did not suffice."""
-
-    groups: tuple[DialectGroup, ...]
-    left_out: tuple[str, ...]
-
-    def as_facts(self) -> dict[str, Any]:
-        """The same as data for JSON; of a difference the verdict alone."""
-        facts = asdict(self)
-        for group in facts["groups"]:
-            group["differences"] = [{name: one[name] for name in _OF_DIFFERENCE} for one in group["differences"]]
-        return facts
-
-
 def judge(question: CheckQuestion) -> Verdicts:
     """Answer *question*."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
@@ -162,27 +129,6 @@ def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
     if as_read.robotstxt is not robotstxt:
         return ""
     return as_read.token if robotstxt.has_group(as_read.token) else "*"
-
-
-def compare(question: CheckQuestion, seconds: float) -> DialectComparison:
-    """Compare the verdicts of every dialect, as far as *seconds* suffice."""
-    until = clock.monotonic() + seconds
-    asked = verdicts_on(question)
-    groups = {_allowed(asked): ([question.dialect], asked)}
-    left_out = []
-    for name in (name for name in DIALECTS if name != question.dialect):
-        verdicts = _verdicts(question, parse(question.robots, DIALECTS[name], limit=question.limit), {}, until)
-        if not verdicts:
-            left_out.append(name)
-            continue
-        names, _ = groups.setdefault(_allowed(verdicts), ([], verdicts))
-        names.append(name)
-    found = []
-    for names, verdicts in groups.values():
-        different = [one for one, other in zip(verdicts, asked, strict=True) if one.allowed is not other.allowed]
-        listed = tuple(different[:_MOST_DIFFERENCES])
-        found.append(DialectGroup(tuple(names), verdicts is asked, listed, len(different)))
-    return DialectComparison(tuple(found), tuple(left_out))
 
 
 def _verdict(
@@ -236,14 +182,12 @@ def verdicts_on(question: CheckQuestion) -> list[UrlVerdict]:
 
 
 def _verdicts(
-    question: CheckQuestion, robotstxt: RobotsTxt, explainers: Mapping[str, Explainer], until: float = inf
+    question: CheckQuestion, robotstxt: RobotsTxt, explainers: Mapping[str, Explainer]
 ) -> list[UrlVerdict]:
-    """What *robotstxt* answers; nothing when that is not there *until* then."""
+    """What *robotstxt* answers."""
     shared: dict[tuple[str, str], UrlVerdict] = {}
     found: dict[tuple[str, str], UrlVerdict] = {}
     for agent in question.crawlers:  # first, since the rules of a crawler are kept for a few only
-        if clock.monotonic() >= until:
-            return []
         as_read = reading(robotstxt, agent)
         key = _rules_of(robotstxt, as_read)
         for url in question.urls:
@@ -251,10 +195,6 @@ def _verdicts(
                 shared[url, key] = _verdict(question, url, as_read, explainers.get(key))
             found[url, agent] = replace(shared[url, key], agent=agent)
     return [found[pair] for pair in product(question.urls, question.crawlers)]
-
-
-def _allowed(verdicts: list[UrlVerdict]) -> tuple[bool, ...]:
-    return tuple(verdict.allowed for verdict in verdicts)
 
 
 def _signals(robotstxt: RobotsTxt, token: str, urls: Iterable[str]) -> tuple[tuple[Uses, ...], tuple[str, ...]]:

@@ -187,29 +187,11 @@ def write(visit: Visit) -> None:
     assert visit.page.url.startswith(visit.mode.url)
 
 
-def resources(visit: Visit, path: str = "") -> None:
-    visit.open(path)
-    with Site() as site:
-        site.answer("/", Answer(body=b"<img src=/a>", headers=[("Content-Type", "text/html")]))
-        url = f"http://127.0.1.{next(ADDRESSES)}/" if visit.mode.is_public else f"{site.origin}/"
-        visit.page.get_by_label("Page", exact=True).fill(url)
-        visit.page.locator("button", has_text="Check resources").click()
-        if visit.mode.is_public:
-            visit.page.locator("main", has_text="not public").wait_for()
-        else:
-            visit.page.locator("[role=status]", has_text="open to Googlebot").wait_for()
-    assert visit.page.get_by_label("Page", exact=True).input_value() == url
-
-
-def resources_of_their_page(visit: Visit) -> None:
-    resources(visit, "resources")
-
-
 PRESSES: dict[str, tuple[Callable[[Visit], None], ...]] = {
     "Check": (check,), "Fetch": (fetch,), "Stop": (stop,), "Link to this question": (link,),
     "JSON": (export, export_with_a_problem), "SARIF": (export,), "CSV": (export,), "Apply": (apply,),
     "See what changes": (change,), "Leave it as it is": (change,), "Change it": (change,),
-    "verdict": (why,), "Write it": (write,), "Check resources": (resources, resources_of_their_page),
+    "verdict": (why,), "Write it": (write,),
 }  # fmt: skip
 """What each button is pressed by; "verdict" are those in the table."""
 
@@ -227,7 +209,7 @@ def test_no_button_is_left_out(browser: Any, mode: Mode) -> None:
         visit.ask(text)
         found |= {*visit.page.locator("button").evaluate_all(texts)}
     visit.press("See what changes")
-    for path in ("", "write", "resources", "api"):
+    for path in ("", "write"):
         found |= {*visit.page.locator("button").evaluate_all(texts)}
         visit.open(path)
     found |= {*visit.page.locator("button").evaluate_all(texts)}

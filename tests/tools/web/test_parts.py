@@ -14,7 +14,7 @@ from scrapy_rep.protocol import DIALECTS, Access, parse
 from scrapy_rep.tools.web import page
 from scrapy_rep.tools.web.annotated import AnnotatedFile, annotate, found_in, place_of
 from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion
-from scrapy_rep.tools.web.verdicts import MatchingRule, compare, judge
+from scrapy_rep.tools.web.verdicts import MatchingRule, judge
 
 BODY = b"""# shop
 User-agent: *
@@ -101,15 +101,6 @@ def test_google_a_crawler_is_judged_by_its_profile() -> None:
     )
 
 
-def test_google_the_dialects_are_compared_by_profile() -> None:
-    (same,) = (
-        group
-        for group in compare(CheckQuestion(FOR_GOOGLE, ("/bar",), ("AdsBot-Google",)), 60).groups
-        if group.is_asked
-    )
-    assert "bing" in same.dialects
-
-
 def test_a_known_crawler_has_its_owner_and_its_purpose_beside_its_name() -> None:
     known, unknown = judge(CheckQuestion(b"", agents=("googlebot", "a"))).agents
     assert (known.about, unknown.about) == ("Google: search", "")
@@ -128,8 +119,6 @@ def test_without_a_robots_txt_the_fetch_decides(access: Access, allowed: bool, r
     question = CheckQuestion(b"", status=404, found=access)
     (one,) = judge(question).verdicts
     assert (one.allowed, one.reason, one.line) == (allowed, reason, 0)
-    (group,) = compare(question, 5.0).groups
-    assert group.differences == ()
 
 
 def test_a_url_of_another_origin_is_marked() -> None:
@@ -237,30 +226,15 @@ def test_a_long_line_is_shown_in_part() -> None:
     assert line.text.endswith("x…")
 
 
-def test_every_dialect_is_compared_and_those_with_the_same_verdicts_share_a_line() -> None:
-    comparison = compare(CheckQuestion(b"User-agent: *\nDisallow: /my%41", ("/myA", "/x"), ("*",)), 5.0)
-    named = [name for group in comparison.groups for name in group.dialects]
-    assert sorted(named) == sorted(DIALECTS)
-    assert [group.is_asked for group in comparison.groups] == [True] + [False] * (len(comparison.groups) - 1)
-    other = next(group for group in comparison.groups if "google-exact" in group.dialects)
-    assert [(one.url, one.allowed) for one in other.differences] == [("/myA", True)]
-
-
 def test_every_dialect_has_a_name_that_people_know() -> None:
     assert sorted(page.DIALECTS_KNOWN | page.OTHER_DIALECTS) == sorted(DIALECTS)
     assert not page.DIALECTS_KNOWN.keys() & page.OTHER_DIALECTS.keys()
 
 
-def test_dialects_for_which_there_is_no_time_are_named() -> None:
-    comparison = compare(ASKED, 0.0)
-    assert {*comparison.left_out} == {*DIALECTS} - {"google"}
-    assert comparison.groups[0].dialects == ("google",)
-
-
 def test_whatever_a_file_holds_is_shown_as_text() -> None:
     body = f"User-agent: *\nDisallow: /{HOSTILE}\nSitemap: javascript:{HOSTILE}\n{HOSTILE}\n# {HOSTILE}".encode()
     question = CheckQuestion(body, (f"/{HOSTILE}",), ("*",), url=f"https://example.com/{HOSTILE}", hops=(HOSTILE,))
-    html = "".join(job(question) for job in (page.verdicts_html, page.file_html, page.dialects_html))
+    html = "".join(job(question) for job in (page.verdicts_html, page.file_html))
     assert not re.findall("[\u202e\x1b]|<img|<script|href=.javascript", html)
     assert html.count("&lt;img src=x onerror=alert(1)&gt;") >= 8
     assert re.findall(r"<a href=\"([^\"]*)", html) == re.findall(r"<a href=\"(#L\d+)\"", html)
