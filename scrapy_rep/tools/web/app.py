@@ -33,6 +33,7 @@ from .question import (
     question_in,
     read_form,
 )
+from .verdicts import own_urls
 from .visitors import Limits, Problem, client_of
 from .workers import Workers
 
@@ -42,12 +43,14 @@ _EXPORTS: Final = {
     "csv": ("verdicts_csv", "text/csv; charset=utf-8"),
 }
 
+_EMPTY: Final = Form(page.PRESELECTED, action="")
+
 
 def application(limits: Limits, fetcher: WebFetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
     """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
     checker = _Checker(limits, fetcher, size)
     routes = [
-        Route("/", HTMLResponse(b"".join(page.page_in_pieces(limits)[0])), methods=["GET"]),
+        Route("/", checker.start, methods=["GET"]),
         Route("/", checker.answer, methods=["POST"]),
         Route("/write", HTMLResponse(page.write_html({})), methods=["GET"]),
         Route("/write", checker.write, methods=["POST"]),
@@ -66,6 +69,7 @@ class _Checker:
         self._limits = limits
         self._fetcher = fetcher
         self._size = size
+        self._start = b"".join(page.page_in_pieces(limits, _EMPTY)[0])
         self._workers: Workers
 
     @asynccontextmanager
@@ -75,22 +79,44 @@ class _Checker:
         await self._workers.start()
         yield
 
+    async def start(self, request: Request) -> Response:
+        """``GET /``: the form. ``?site=`` fills it, and fetches where a person asks for that, as by a bookmark.
+
+        A page of another site can lead a browser to any address of ours, but the browser then says so. Without its
+        word nothing is fetched: nobody else aims this checker.
+        """
+        site = request.query_params.get("site", "").strip()[: self._limits.url_characters]
+        form = replace(_EMPTY, site=site)
+        if site and request.headers.get("sec-fetch-site") in {"none", "same-origin"}:
+            return await self._answered(replace(form, action="fetch"))
+        return self._page(form) if site else HTMLResponse(self._start)
+
     async def answer(self, request: Request) -> Response:
         """``POST /``: what the form asks for, as the page again or as a file."""
-        form = Form(CheckQuestion(b""))
         try:
             form = await read_form(request, self._limits, self._size)
+        except Problem as problem:
+            return self._page(Form(CheckQuestion(b"")), problem)
+        return await self._answered(form)
+
+    async def _answered(self, form: Form) -> Response:
+        try:
             if form.action == "fetch":
                 form = replace(form, question=await self._fetched(form))
+            elif form.action == "example":
+                form = replace(form, question=replace(page.PRESELECTED, robots=page.EXAMPLE), is_filled=True)
             question = checked(form.question, self._limits)
-            if form.action in _EXPORTS:
-                return await self._export(question, form.action)
             if form.fix and form.action != "consider":
                 robots = await self._workers.run(fixed, question, form.fix, form.action)
                 question = replace(question, robots=robots)
+            if form.is_filled:
+                urls = await self._workers.run(own_urls, question)
+                question = checked(replace(question, urls=tuple(urls.decode().splitlines())), self._limits)
+            if form.action in _EXPORTS:
+                return await self._export(question, form.action)
         except Problem as problem:
-            return StreamingResponse(self._pieces(form, str(problem)), problem.status, media_type="text/html")
-        return StreamingResponse(self._pieces(replace(form, question=question)), media_type="text/html")
+            return self._page(form, problem)
+        return self._page(replace(form, question=question))
 
     async def write(self, request: Request) -> Response:
         """``POST /write``: the page with a robots.txt that was written from choices, and its answer."""
@@ -104,14 +130,19 @@ class _Checker:
             form = Form(checked(question, self._limits))
         except (ChoiceError, Problem) as error:
             return HTMLResponse(page.write_html(form.chosen, str(error)), getattr(error, "status", 400))
-        return StreamingResponse(self._pieces(form), media_type="text/html")
+        return self._page(form)
+
+    def _page(self, form: Form, problem: Problem | None = None) -> Response:
+        status = problem.status if problem else 200
+        return StreamingResponse(self._pieces(form, str(problem or "")), status, media_type="text/html")
 
     async def _pieces(self, form: Form, problem: str = "") -> AsyncIterator[bytes]:
         """The page, part by part: each is worked on when the one before has been read."""
-        head, tails = page.page_in_pieces(self._limits, form, problem)
+        parts = page.PARTS if form.action and not problem else ()
+        head, tails = page.page_in_pieces(self._limits, form, parts, problem)
         for piece in head:
             yield piece
-        for part, tail in zip(page.PARTS, tails, strict=not problem):
+        for part, tail in zip(parts, tails, strict=True):
             yield await self._part(part, form) + tail
 
     async def _part(self, part: str, form: Form) -> bytes:
@@ -140,14 +171,7 @@ class _Checker:
         """The question of *form* about the robots.txt of its site."""
         async with aclosing(self._fetch(form.site)) as steps:
             (found,) = [step async for step in steps if isinstance(step, FetchedFile)]
-        return replace(
-            form.question,
-            robots=found.body,
-            url=found.url,
-            hops=found.hops,
-            status=found.status,
-            found=found.access,
-        )
+        return replace(form.question, robots=found.body, source=replace(found, body=b""))
 
     def _fetch(self, site: str) -> AsyncGenerator[str | FetchedFile]:
         if not site or len(site) > self._limits.url_characters:
@@ -185,14 +209,8 @@ def _step_facts(step: str | FetchedFile) -> dict[str, Any]:
     """A step of a fetch as data for JSON: a message, or the result, whose octets are in Base64."""
     if isinstance(step, str):
         return {"step": step}
-    return {
-        "url": step.url,
-        "hops": step.hops,
-        "status": step.status,
-        "access": step.access.value,
-        "robots": step.body.decode("utf-8", "replace"),
-        "octets": b64encode(step.body).decode(),
-    }
+    text, octets = step.body.decode("utf-8", "replace"), b64encode(step.body).decode()
+    return {"source": step.as_facts(), "robots": text, "octets": octets}
 
 
 async def _problem(request: Request, problem: Any) -> Response:

@@ -68,7 +68,7 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, with_headers)
             return
-        if scope["method"] != "POST":
+        if scope["method"] != "POST" and not scope.get("query_string"):  # "?site=" may fetch
             await self._app(scope, receive, with_headers)
             return
         try:

@@ -8,21 +8,24 @@ from __future__ import annotations
 import io
 import json
 from codecs import iterdecode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from importlib.resources import files
 from itertools import chain
 from typing import Any, Final
 
 from markupsafe import Markup
 
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.answers import time_text
 from scrapy_rep.tools.files import write_csv
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.page import page_template
 from scrapy_rep.tools.writer import TRAINING
 
-from .annotated import annotate, changes_by, found_in, linted_file, place_of, summary
+from .annotated import annotate, changes_by, found_in, linted_file, summary
 from .question import CATEGORIES, CheckQuestion, Form
 from .verdicts import judge
 from .visitors import Limits
@@ -47,46 +50,35 @@ _ONE_BY_ONE: Final = {
 PRESELECTED: Final = CheckQuestion(b"", agents=("*", *_OFTEN), categories=("training",))
 """What an empty form asks about; ``*`` is every crawler that no group names."""
 
-DIALECTS_KNOWN: Final = {"google": "Google", "bing": "Bing", "1994": "the standard of 1994"}
-"""What people call the dialects that they know."""
-
-OTHER_DIALECTS: Final = {
-    "google-exact": "Google's open-source parser, octet by octet",
-    "yandex": "Yandex",
-    "baidu": "Baidu",
-    "1996": "the Internet-Draft of 1996",
-    "rambler-2006": "Rambler in 2006",
-    "geoportal-first": "Esri Geoportal Server, as documented",
-    "geoportal-longest": "Esri Geoportal Server, as it runs",
-}
-"""What the other dialects are called."""
+EXAMPLE: Final = files(__package__).joinpath("static/example.txt").read_bytes()
+"""What people can try who have no robots.txt at hand."""
 
 _PLACE: Final = Markup("<!-- place for a part -->")
 _SLICE: Final = 65_536
 
 
 def page_in_pieces(
-    limits: Limits, form: Form | None = None, problem: str = ""
+    limits: Limits, form: Form, parts: Sequence[str] = (), problem: str = ""
 ) -> tuple[Iterator[bytes], list[bytes]]:
-    """Return what stands before the first of the `PARTS`, in pieces, and what follows each.
+    """Return what stands before the first of the *parts*, in pieces, and what follows each.
 
-    *problem* says why there is no answer to *form*; there are no parts then.
+    *problem* says why there is no answer to *form*.
     """
-    question = form.question if form else PRESELECTED
+    question = form.question
     offered = {"*", *_OFTEN}.union(*_ONE_BY_ONE.values())
     page = render(
         "page.html",
-        form=form or Form(question),
+        form=form,
         question=question,
         often=_OFTEN,
         categories={name: (title, CATEGORIES[name]) for name, title in _CATEGORIES.items()},
         one_by_one=_ONE_BY_ONE,
         others=[agent for agent in question.agents if agent.strip() and agent not in offered],
-        known=DIALECTS_KNOWN,
-        other_dialects=OTHER_DIALECTS,
         limits=limits,
         problem=problem,
-        parts=PARTS if form and not problem else (),
+        parts=parts,
+        preselected=PRESELECTED,
+        source=json.dumps(question.source.as_facts()) if question.source.url else "",
         place=_PLACE,
     )
     start, head, *tails = (piece.encode() for piece in page.split(_PLACE))
@@ -94,24 +86,25 @@ def page_in_pieces(
 
 
 def file_html(question: CheckQuestion, action: str = "", key: str = "") -> str:
-    """The sentences, the findings, the worst first, and the file.
+    """The verdict, the facts, the sentences, the findings, the worst first, and the file.
 
-    With the *action* "consider" the finding with this *key* says what its fix would change; otherwise the finding
-    has been fixed, and the one that is now in its place has the focus.
+    With the *action* "consider" the finding with this *key* says what its fix would change; otherwise it has been
+    fixed, and the findings with its code have the focus.
     """
     found = found_in(question)
     file = annotate(question, found)
-    place = place_of(file.findings, key)
-    fix = file.findings[place].changes if action == "consider" and place >= 0 else None
+    fix = next((here.changes for here in found if action == "consider" and here.key == key), None)
     return render(
         "file.html",
         file=file,
         sentences=summary(question, found),
-        place=place,
-        changes=changes_by(fix, question) if fix else None,
-        numbers={here.key: number for number, here in enumerate(file.findings, start=1)},
-        is_fixed=action in {"apply", "confirm"},
+        considered=key if fix else "",
+        changes=changes_by(fix, question) if fix else [],
+        fixed=key.partition(":")[0] if action in {"apply", "confirm"} else "",
         question=question,
+        size=len(question.robots),
+        most=f"{question.limit / 1_024:,.0f} KiB",
+        time=time_text(question.source.time or clock.time()),
     )
 
 

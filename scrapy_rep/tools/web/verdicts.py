@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 from typing import Final
 
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.protocol import Access, Origin, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.display import shown
-from scrapy_rep.tools.answers import rule_text, uses
+from scrapy_rep.protocol.records import as_text
+from scrapy_rep.tools.answers import rule_text, url_problem, uses
 from scrapy_rep.tools.explanation import Explainer
 from scrapy_rep.tools.profiles import Reading, reading
 
@@ -27,6 +28,11 @@ _MOST_STEPS: Final = 150_000
 """Lines read and patterns tried to list the rules that match, about 0.1 s; the verdicts do not depend on it."""
 
 _MOST_LICENSES: Final = 10
+
+_MOST_OWN_URLS: Final = 7
+_LONGEST_PATH: Final = 200
+_ANYTHING: Final = "page"
+"""In place of a star."""
 
 _LONGEST_RULE: Final = 500
 """Characters of a rule that are given with each verdict."""
@@ -109,19 +115,31 @@ def judge(question: CheckQuestion) -> Verdicts:
     return Verdicts(question.access.value, tuple(verdicts), agents, tuple(map(shown, robotstxt.sitemaps)))
 
 
+def own_urls(question: CheckQuestion) -> str:
+    """URLs that the rules of the file of *question* are about, a line each; the home page first."""
+    groups = parse(question.robots, question.flavour, limit=question.limit).groups
+    values = dict.fromkeys(rule.value for group in groups for rule in group.rules)
+    paths = dict.fromkeys(filter(None, map(_path_for, values)))
+    return "\n".join(["/", *islice((path for path in paths if path != "/"), _MOST_OWN_URLS)])
+
+
+def _path_for(value: bytes) -> str:
+    """A path that a pattern matches, as a person would write it; empty where none can be asked about."""
+    text = as_text(value).removesuffix("$").rstrip("*")
+    path = f"/{text.replace('*', _ANYTHING).removeprefix('/')}" if text.startswith(("/", "*")) else ""
+    is_fit = len(path) <= _LONGEST_PATH and path.isprintable() and not path.startswith("//")
+    return path if is_fit and not url_problem(path) else ""
+
+
 def _agents(robotstxt: RobotsTxt, readings: Iterable[Reading], urls: Iterable[str]) -> Iterator[Agent]:
-    """What else is said to each crawler; those with the same rules and the same ways are told the same."""
+    """What else is said to each crawler."""
     said: dict[str, tuple[tuple[Uses, ...], tuple[str, ...]]] = {}
-    alike: dict[tuple[str, bool, object], Agent] = {}
     for as_read in readings:
         rules, crawler = _rules_of(robotstxt, as_read), as_read.crawler
-        ways = crawler and (crawler.ignores_star, crawler.follows, crawler.reads_crawl_delay, crawler.until)
-        key = (rules, as_read.token == as_read.agent, ways)
         if rules not in said:
             said[rules] = _signals(robotstxt, as_read.token, urls)
-        if key not in alike or alike[key].profile:  # which names the crawler
-            alike[key] = Agent("", "", as_read.note, as_read.group, as_read.crawl_delay, *said[rules])
-        yield replace(alike[key], agent=as_read.agent, about=crawler.about if crawler else "")
+        about = crawler.about if crawler else ""
+        yield Agent(as_read.agent, about, as_read.note, as_read.group, as_read.crawl_delay, *said[rules])
 
 
 def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
@@ -153,7 +171,7 @@ def _verdict(
         rule_text(verdict.rule, _LONGEST_RULE),
         verdict.reason.value,
         matches if explainer else None,
-        _is_elsewhere(url, question.url),
+        _is_elsewhere(url, question.source.url),
     )
 
 
@@ -174,11 +192,6 @@ def _affordable(question: CheckQuestion, readings: Mapping[str, Reading]) -> Ite
             left -= len(as_read.robotstxt.rules(as_read.token)) * len(question.urls)
         if left > 0:
             yield key, Explainer(as_read.robotstxt, as_read.token)
-
-
-def verdicts_on(question: CheckQuestion) -> list[UrlVerdict]:
-    """The verdicts alone, in the order of the URLs, for each in the order of the crawlers."""
-    return _verdicts(question, parse(question.robots, question.flavour, limit=question.limit), {})
 
 
 def _verdicts(

@@ -45,7 +45,7 @@ def test_the_api_answers_with_verdicts_and_findings(local: Checker) -> None:
     finding = next(one for one in answer["findings"] if one["code"] == "misspelt-key")
     assert (finding["line"], finding["column"], finding["severity"]) == (3, 1, "warning")
     assert "Disalow" in finding["message"]
-    assert answer["summary"][-1] == "Start with line 3: write Disallow."
+    assert answer["summary"][-1].startswith("Start with line 3: ")
 
 
 def test_the_documentation_of_the_api_names_all_that_it_answers(local: Checker) -> None:
@@ -197,9 +197,9 @@ def test_a_robots_txt_is_written_from_choices_and_checked_like_any_other(local: 
               ("sitemap", "https://example.com/s.xml"), ("delay", "2")]  # fmt: skip
     written = local.submit(chosen, path="/write").text
     assert "\nUser-agent: GPTBot\n" in written
-    assert "All 45 known crawlers that train AI are shut out of everything" in written
+    assert "All 45 known crawlers that train AI are blocked from everything" in written
     assert "/?sort=1" in written
-    assert "The linter finds no error and nothing to warn of." in written
+    assert "Works. Blocks 7 paths, and the whole site for" in written
 
 
 @pytest.mark.parametrize(
@@ -223,9 +223,63 @@ def test_a_site_is_fetched_and_checked_without_a_script(local: Checker) -> None:
         site.answer("/other", robots(ROBOTS))
         page = local.submit([("site", site.origin), ("action", "fetch"), ("urls", "/private")]).text
     assert "1 disallowed" in page
-    assert f'name="url" value="{site.origin}/robots.txt"' in page
+    (facts,) = re.findall('<p class="facts">(.*)</p>', page)
+    assert facts.startswith(f"{site.origin}/robots.txt · status 200 · text/plain · ")
+    assert f" · {len(ROBOTS)} bytes of 500 KiB · 1 redirect · fetched 20" in facts
     assert f"Redirected to {site.origin}/other" in page
     assert ">\nUser-agent: *\nDisallow: /private" in page
+
+
+BY = {"bookmark": "none", "our own page": "same-origin"}
+AIMED = {"a link of another site": "cross-site", "another port": "same-site", "what is yet to be invented": "x"}
+
+
+@pytest.mark.parametrize("sender", [*BY.values(), *AIMED.values(), ""])
+def test_an_address_with_a_site_fetches_it_for_a_person_and_for_no_other_page(local: Checker, sender: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(ROBOTS))
+        reply = local.get(f"/?site={site.origin}", **({"Sec-Fetch-Site": sender} if sender else {}))
+        asked = len(site.log)
+    assert (reply.status, f'name="site" value="{site.origin}"' in reply.text) == (200, True)
+    is_person = sender in BY.values()
+    assert (asked, "Disalow: /cart" in reply.text) == (int(is_person), is_person)
+    assert ("Press Fetch to check the robots.txt of" in reply.text) is not is_person
+
+
+def test_an_address_with_a_site_is_bounded_like_a_question() -> None:
+    person = {"Sec-Fetch-Site": "none"}
+    with checker(replace(LOCAL, requests_per_client=0)) as running:
+        assert running.get("/?site=example.com", **person).status == 429
+        assert running.get("/").status == 200
+    with checker(PUBLIC) as running:
+        reply = running.get("/?site=http://127.0.0.1", **person)
+        assert (reply.status, "not public" in reply.text) == (422, True)
+        assert running.get(f"/?site={'x' * 9_999}", **person).status == 422
+    with checker() as running:
+        assert running.get("/?site=a.test", Host="evil.test", **person).status == 421
+
+
+def test_whatever_the_address_names_as_a_site_is_shown_as_text(local: Checker) -> None:
+    text = local.get("/?site=%22%3E%3Cscript%3E").text
+    assert "&#34;&gt;&lt;script&gt;" in text
+    assert "<script>" not in text
+
+
+def test_the_example_has_an_answer(local: Checker) -> None:
+    text = local.submit([("robots", "x"), ("urls", "/mine"), ("action", "example")]).text
+    assert ">\n# The robots.txt of a shop" in text
+    assert '<p class="verdict' in text
+    assert ">\n/\n/cart\n/account\n/page?sort=</textarea>" in text
+
+
+def test_urls_that_are_filled_in_follow_the_file_until_a_person_writes_others(local: Checker) -> None:
+    def urls(*fields: tuple[str, str]) -> str:
+        text = local.submit([("robots", "User-agent: *\nDisallow: /a\nDisallow: /b"), *fields]).text
+        return text.partition('placeholder="filled in from the rules">\n')[2].partition("</textarea>")[0]
+
+    assert urls() == "/\n/a\n/b"
+    assert urls(("urls", "/\r\n/old"), ("filled", "/\r\n/old")) == "/\n/a\n/b"
+    assert urls(("urls", "/mine"), ("filled", "/\r\n/old")) == "/mine"
 
 
 def test_a_site_without_a_robots_txt_allows_everything_and_the_page_says_so(local: Checker) -> None:
@@ -271,9 +325,9 @@ def test_the_steps_of_a_fetch_are_sent_as_they_happen(local: Checker) -> None:
         site.answer("/other", Answer(200, b"Disallow: /\xff"))
         *steps, result = local.post("/api/fetch", {"site": site.origin}).lines
     assert [step["step"].partition(":")[0] for step in steps] == [
-        "asking http", "status 302", "asking http", "status 200, 12 octets",
+        "asking http", "status 302", "asking http", "status 200, 12 bytes",
     ]  # fmt: skip
-    assert (result["status"], result["access"]) == (200, "successful")
+    assert (result["source"]["status"], result["source"]["access"]) == (200, "successful")
     assert result["robots"] == "Disallow: /\ufffd"
     assert base64.b64decode(result["octets"]) == b"Disallow: /\xff"
 

@@ -23,6 +23,7 @@ __all__ = ["browser"]
 
 pytestmark = [pytest.mark.full, needs_chromium]
 
+TWO_TYPOS = TEXT.replace("Frob: x", "Allowed: /help")
 CONSIDERED = "User-agnt: *\nDisallow: /cart\n"
 ADDRESSES = count(1)
 
@@ -127,7 +128,7 @@ def link(visit: Visit) -> None:
         assert not visit.page.locator("#share").is_visible()
         return
     visit.ask()
-    visit.press("Link to this question")
+    visit.press("Share this answer")
     visit.page.wait_for_selector("#shared:not([hidden])")
     assert "#q=" in visit.page.input_value("#link")
 
@@ -143,11 +144,39 @@ def export(visit: Visit) -> None:
         assert name == "CSV" or json.loads(saved)
 
 
-def export_with_a_problem(visit: Visit) -> None:
+def example(visit: Visit) -> None:
+    visit.press("Try an example")
+    answered(visit.page)
+    assert visit.page.input_value("#robots").startswith("# The robots.txt of a shop")
+    assert "/account" in visit.page.input_value("#urls")
+    assert "Content-Signal says yes to search and no to AI training" in visit.answer
+
+
+def check_again(visit: Visit) -> None:
+    visit.ask()
+    visit.page.get_by_text("Crawlers and dialect").click()
     visit.page.fill("#names", "(")
-    visit.press("JSON") if not visit.has_script else visit.page.locator("button", has_text="JSON").click()
+    visit.press("Check again")
     visit.page.locator(".problem", has_text="contains no product token").wait_for()
     assert visit.page.input_value("#names").strip() == "("
+
+
+def print_it(visit: Visit) -> None:
+    visit.ask()
+    if not visit.has_script:
+        assert not visit.page.locator("#print").is_visible()
+        return
+    visit.page.evaluate("window.print = () => { document.title = 'printed'; }")
+    visit.press("Print")
+    assert visit.page.title() == "printed"
+
+
+def apply_all(visit: Visit) -> None:
+    visit.ask(TWO_TYPOS)
+    visit.press("Apply all 2")
+    visit.page.locator(".finding", has_text="misspelt-key").wait_for(state="detached")
+    answered(visit.page)
+    assert "Disallow: /cart\nAllow: /help" in visit.page.input_value("#robots")
 
 
 def apply(visit: Visit) -> None:
@@ -188,8 +217,9 @@ def write(visit: Visit) -> None:
 
 
 PRESSES: dict[str, tuple[Callable[[Visit], None], ...]] = {
-    "Check": (check,), "Fetch": (fetch,), "Stop": (stop,), "Link to this question": (link,),
-    "JSON": (export, export_with_a_problem), "SARIF": (export,), "CSV": (export,), "Apply": (apply,),
+    "Check": (check,), "Fetch": (fetch,), "Stop": (stop,), "Share this answer": (link,),
+    "Try an example": (example,), "Check again": (check_again,), "Print": (print_it,), "Apply all 2": (apply_all,),
+    "JSON": (export,), "SARIF": (export,), "CSV": (export,), "Apply": (apply,),
     "See what changes": (change,), "Leave it as it is": (change,), "Change it": (change,),
     "verdict": (why,), "Write it": (write,),
 }  # fmt: skip
@@ -205,7 +235,7 @@ def test_no_button_is_left_out(browser: Any, mode: Mode) -> None:
     pages = Pages(browser, mode.url)
     visit, found = Visit(pages.open(java_script_enabled=False), mode, False), set[str]()
     texts = "all => all.map((one) => one.closest('.verdicts') ? 'verdict' : one.textContent.trim())"
-    for text in (TEXT, CONSIDERED):
+    for text in (TWO_TYPOS, CONSIDERED):
         visit.ask(text)
         found |= {*visit.page.locator("button").evaluate_all(texts)}
     visit.press("See what changes")

@@ -35,7 +35,13 @@ async function ask(submitter) {
     if (!submitter) body.set("action", "check");
     const response = await fetch("./", { method: "POST", body, signal: mine.signal });
     const page = await read(response, mine);
+    if (asking !== mine) return;
     if (["apply", "confirm"].includes(submitter?.name)) setRobots(page.getElementById("robots").value);
+    if (submitter?.value === "example") useExample(page);
+    // The URLs that the server filled in follow the file until a person writes others.
+    for (const name of isFilled() ? ["urls", "filled"] : []) {
+      form.elements[name].value = page.getElementById("ask").elements[name].value;
+    }
   } catch (error) {
     if (error.name !== "AbortError") showProblem(error.message);
   } finally {
@@ -103,6 +109,11 @@ function showProblem(message) {
   status().after(problem);
 }
 
+function isFilled() {
+  const { urls, filled } = form.elements;
+  return ["", filled.value].includes(urls.value) && document.activeElement !== urls;
+}
+
 function askSoon() {
   clearTimeout(timer);
   timer = setTimeout(() => ask(), WAIT);
@@ -130,7 +141,13 @@ form.addEventListener("input", (event) => {
 
 function forgetSource() {
   file.value = "";
-  for (const name of ["url", "hops", "status", "access"]) form.elements[name].value = "";
+  form.elements.source.value = "";
+}
+
+function useExample(page) {
+  forgetSource();
+  form.elements.urls.value = "";
+  setRobots(page.getElementById("robots").value);
 }
 
 function setRobots(text) {
@@ -237,17 +254,14 @@ function useFetched(found) {
   const octets = Uint8Array.from(atob(found.octets), (one) => one.charCodeAt(0));
   if (octets.length) attach(new File([octets], "robots.txt"));
   else file.value = "";
-  form.elements.url.value = found.url;
-  form.elements.hops.value = found.hops.join(" ");
-  form.elements.status.value = found.status;
-  form.elements.access.value = found.access;
+  form.elements.source.value = JSON.stringify(found.source);
   ask().then(scrollToAnswer);
 }
 
 // Links: the question, packed, after the #.
 
 const BOXES = ["agents", "categories"];
-const KEPT = ["robots", "urls", "names", "dialect", "url", "hops", "status", "access"];
+const KEPT = ["site", "robots", "urls", "filled", "names", "dialect", "source"];
 
 async function packed(text) {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
@@ -270,7 +284,7 @@ async function unpacked(text) {
   return found;
 }
 
-document.getElementById("share").addEventListener("click", async () => {
+async function share() {
   const question = Object.fromEntries(KEPT.map((name) => [name, form.elements[name].value]));
   for (const name of BOXES) question[name] = new FormData(form).getAll(name);
   const link = new URL(`#q=${await packed(JSON.stringify(question))}`, location.href).href;
@@ -285,6 +299,12 @@ document.getElementById("share").addEventListener("click", async () => {
   } catch {
     say("The link is in the address bar.");
   }
+}
+
+// The buttons come with each answer.
+answer.addEventListener("click", (event) => {
+  if (event.target.id === "share") share();
+  if (event.target.id === "print") window.print();
 });
 
 async function openLink() {
