@@ -7,16 +7,15 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, Final
 
-from scrapy_rep.protocol import Kind, parse
+from scrapy_rep.protocol import parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import CODES, Finding, Fix, Severity
 from scrapy_rep.tools.lint.config import Config
-from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
+from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.lint.finding import apply_fixes
 from scrapy_rep.tools.lint.fixes import Fixer
-from scrapy_rep.tools.profiles import FALLBACK, NONE, reading
 from scrapy_rep.tools.watch.changes import Watch, alike
 
 from .question import CheckQuestion
@@ -33,15 +32,6 @@ _MOST_VERDICTS: Final = 20_000
 
 _LONGEST_LINE: Final = 500
 """Characters of a line that are shown."""
-
-_OTHER: Final = "other"
-_KINDS: Final = {
-    Kind.USER_AGENT: "user-agent",
-    Kind.ALLOW: "allow",
-    Kind.DISALLOW: "disallow",
-    Kind.SITEMAP: "sitemap",
-    Kind.UNKNOWN: "unknown",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +88,14 @@ class AnnotatedFile:
 
 def found_in(question: CheckQuestion) -> tuple[FoundHere, ...]:
     """The findings of the linter that no comment of the file silences, in its order, with their fixes."""
-    linted = linted_file(question)
+    source = question.source
+    linted = FileLinter(Config(), question.flavour, question.limit).lint(
+        source.url or "robots.txt", question.robots, url=source.url, hops=source.hops, status=source.status
+    )
     fixer = Fixer(question.robots, question.flavour, limit=question.limit)
     return tuple(
         FoundHere(finding, fix, fixer.changing_fix_for(finding))
         for finding, fix in zip(linted.findings, linted.fixes, strict=True)
-    )
-
-
-def linted_file(question: CheckQuestion) -> LintedFile:
-    """The file of *question* as ``scrapy robots lint`` sees it."""
-    source = question.source
-    return FileLinter(Config(), question.flavour, question.limit).lint(
-        source.url or "robots.txt", question.robots, url=source.url, hops=source.hops, status=source.status
     )
 
 
@@ -156,20 +141,14 @@ def summary(question: CheckQuestion, found: tuple[FoundHere, ...]) -> list[str]:
     """The answer to *question*, with what was *found* in its file, in sentences."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
     findings = [here.finding for here in found]
-    notes = [
-        as_read.note
-        for as_read in (reading(robotstxt, agent) for agent in question.crawlers)
-        if as_read.crawler and (as_read.crawler.fallbacks or as_read.ignores_star)
-        if as_read.group in {FALLBACK, NONE}  # another one than a literal reading of the file has it
-    ]
-    return sentences(robotstxt, findings, notes, access=question.access, status=question.source.status)
+    return sentences(robotstxt, findings, access=question.access, status=question.source.status)
 
 
 def _lines(
     raw: list[bytes], question: CheckQuestion, by_line: dict[int, list[FoundHere]]
 ) -> tuple[AnnotatedLine, ...]:
     records = parse(question.robots, question.flavour, limit=question.limit).records
-    kinds = {record.line: _KINDS.get(record.kind, _OTHER) for record in records}
+    kinds = {record.line: record.kind.value for record in records}
     shown_lines, last = [], 0
     for number, octets in enumerate(raw, start=1):
         found = by_line.get(number)

@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from mimetypes import guess_type
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -36,12 +37,6 @@ from .question import (
 from .verdicts import own_urls
 from .visitors import Limits, Problem, client_of
 from .workers import Workers
-
-_EXPORTS: Final = {
-    "json": ("facts", "application/json"),
-    "sarif": ("sarif", "application/sarif+json"),
-    "csv": ("verdicts_csv", "text/csv; charset=utf-8"),
-}
 
 _EMPTY: Final = Form(page.PRESELECTED, action="")
 
@@ -86,7 +81,7 @@ class _Checker:
         word nothing is fetched: nobody else aims this checker.
         """
         site = request.query_params.get("site", "").strip()[: self._limits.url_characters]
-        form = replace(_EMPTY, site=site)
+        form = replace(_EMPTY, question=self._asked(_EMPTY.question, request), site=site)
         if site and request.headers.get("sec-fetch-site") in {"none", "same-origin"}:
             return await self._answered(replace(form, action="fetch"))
         return self._page(form) if site else HTMLResponse(self._start)
@@ -104,7 +99,8 @@ class _Checker:
             if form.action == "fetch":
                 form = replace(form, question=await self._fetched(form))
             elif form.action == "example":
-                form = replace(form, question=replace(page.PRESELECTED, robots=page.EXAMPLE), is_filled=True)
+                question = replace(form.question, robots=page.EXAMPLE, source=FetchedFile())
+                form = replace(form, question=question, is_filled=True)
             question = checked(form.question, self._limits)
             if form.fix and form.action != "consider":
                 robots = await self._workers.run(fixed, question, form.fix, form.action)
@@ -112,25 +108,24 @@ class _Checker:
             if form.is_filled:
                 urls = await self._workers.run(own_urls, question)
                 question = checked(replace(question, urls=tuple(urls.decode().splitlines())), self._limits)
-            if form.action in _EXPORTS:
-                return await self._export(question, form.action)
+            if form.action == "save":
+                return _attachment("robots.txt", question.robots)
+            if form.action == "csv":
+                return _attachment("verdicts.csv", await self._workers.run(page.verdicts_csv, question))
         except Problem as problem:
             return self._page(form, problem)
         return self._page(replace(form, question=question))
 
     async def write(self, request: Request) -> Response:
         """``POST /write``: the page with a robots.txt that was written from choices, and its answer."""
-        form = Form(CheckQuestion(b""))
+        form = _EMPTY
         try:
             form = await read_form(request, self._limits, self._size)
             choices = choices_in(form.chosen)
-            robots = written(choices).encode()
-            question = replace(form.question, robots=robots, urls=telling_paths(choices))
-            question = replace(question, agents=page.PRESELECTED.agents, categories=page.PRESELECTED.categories)
-            form = Form(checked(question, self._limits))
+            question = replace(page.PRESELECTED, robots=written(choices).encode(), urls=telling_paths(choices))
+            return self._page(Form(checked(self._asked(question, request), self._limits)))
         except (ChoiceError, Problem) as error:
             return HTMLResponse(page.write_html(form.chosen, str(error)), getattr(error, "status", 400))
-        return self._page(form)
 
     def _page(self, form: Form, problem: Problem | None = None) -> Response:
         status = problem.status if problem else 200
@@ -152,20 +147,14 @@ class _Checker:
         except Problem as problem:
             return page.render("problem.html", problem=str(problem)).encode()
 
-    async def _export(self, question: CheckQuestion, format_name: str) -> Response:
-        job, media_type = _EXPORTS[format_name]
-        octets = await self._workers.run(getattr(page, job), question)
-        headers = {"Content-Disposition": f'attachment; filename="robots.{format_name}"'}
-        return Response(octets, media_type=media_type, headers=headers)
-
     async def check(self, request: Request) -> Response:
-        """``POST /api/check``: the answer as JSON, or in the ``format`` of the query."""
+        """``POST /api/check``: the answer as JSON."""
         question = question_in(await _json_of(request), self._limits)
-        question = replace(question, limit=self._size, visitor=client_of(request.scope))
-        format_name = request.query_params.get("format", "json")
-        if format_name not in _EXPORTS:
-            raise QuestionError(f"format: expected one of {', '.join(_EXPORTS)}")
-        return await self._export(question, format_name)
+        octets = await self._workers.run(page.facts, self._asked(question, request))
+        return Response(octets, media_type="application/json")
+
+    def _asked(self, question: CheckQuestion, request: Request) -> CheckQuestion:
+        return replace(question, limit=self._size, visitor=client_of(request.scope))
 
     async def _fetched(self, form: Form) -> CheckQuestion:
         """The question of *form* about the robots.txt of its site."""
@@ -187,6 +176,11 @@ class _Checker:
         return StreamingResponse(_lines(self._fetch(site)), media_type="application/x-ndjson")
 
 
+def _attachment(name: str, octets: bytes) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(octets, media_type=guess_type(name)[0], headers=headers)
+
+
 async def _json_of(request: Request) -> Any:
     body = b"".join([piece async for piece in request.stream()])  # which `request` does not keep
     try:
@@ -200,17 +194,16 @@ async def _lines(steps: AsyncGenerator[str | FetchedFile]) -> AsyncIterator[str]
     try:
         async with aclosing(steps):
             async for step in steps:
-                yield json.dumps(_step_facts(step), ensure_ascii=False) + "\n"
+                facts = {"step": step} if isinstance(step, str) else _facts(step)
+                yield json.dumps(facts, ensure_ascii=False) + "\n"
     except Problem as problem:
         yield json.dumps({"error": str(problem)}) + "\n"
 
 
-def _step_facts(step: str | FetchedFile) -> dict[str, Any]:
-    """A step of a fetch as data for JSON: a message, or the result, whose octets are in Base64."""
-    if isinstance(step, str):
-        return {"step": step}
-    text, octets = step.body.decode("utf-8", "replace"), b64encode(step.body).decode()
-    return {"source": step.as_facts(), "robots": text, "octets": octets}
+def _facts(found: FetchedFile) -> dict[str, Any]:
+    """The result of a fetch as data for JSON; its octets are in Base64."""
+    text, octets = found.body.decode("utf-8", "replace"), b64encode(found.body).decode()
+    return {"source": found.as_facts(), "robots": text, "octets": octets}
 
 
 async def _problem(request: Request, problem: Any) -> Response:

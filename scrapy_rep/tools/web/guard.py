@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .page import error_html
+from .page import render
 from .visitors import Limits, Problem, TooManyError, Visitors, client_of
 
 HEADERS: Final = {
@@ -39,7 +39,7 @@ def refusal(scope: Scope, why: str, status: int, headers: Mapping[str, str] | No
     """The response that says why there is no answer: JSON to those who ask the API, a page to all others."""
     if f"{scope['path']}/".startswith("/api/"):
         return JSONResponse({"error": why}, status, headers)
-    return HTMLResponse(error_html(why), status, headers)
+    return HTMLResponse(render("error.html", problem=why), status, headers)
 
 
 def refusal_for(scope: Scope, problem: Problem) -> Response:

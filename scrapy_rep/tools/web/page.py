@@ -20,32 +20,16 @@ from scrapy_rep.clock import clock
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import time_text
 from scrapy_rep.tools.files import write_csv
-from scrapy_rep.tools.lint.config import Config
-from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.page import page_template
 from scrapy_rep.tools.writer import TRAINING
 
-from .annotated import annotate, changes_by, found_in, linted_file, summary
+from .annotated import annotate, changes_by, found_in, summary
 from .question import CATEGORIES, CheckQuestion, Form
 from .verdicts import judge
 from .visitors import Limits
 
-_CATEGORIES: Final = {
-    "training": "crawlers that train AI",
-    "search": "well-known search engines",
-    "ai-search": "crawlers for AI search",
-    "user-request": "AI programs that fetch what a user asks for",
-    "archive": "archives",
-    "seo": "SEO tools",
-}
-"""What the page calls the categories of crawlers."""
-
 _OFTEN: Final = ("Googlebot", "bingbot")
 """The crawlers that the page offers first, one by one."""
-
-_ONE_BY_ONE: Final = {
-    name: tuple(token for token in tokens if token not in _OFTEN) for name, tokens in CATEGORIES.items()
-}
 
 PRESELECTED: Final = CheckQuestion(b"", agents=("*", *_OFTEN), categories=("training",))
 """What an empty form asks about; ``*`` is every crawler that no group names."""
@@ -65,15 +49,13 @@ def page_in_pieces(
     *problem* says why there is no answer to *form*.
     """
     question = form.question
-    offered = {"*", *_OFTEN}.union(*_ONE_BY_ONE.values())
     page = render(
         "page.html",
         form=form,
         question=question,
         often=_OFTEN,
-        categories={name: (title, CATEGORIES[name]) for name, title in _CATEGORIES.items()},
-        one_by_one=_ONE_BY_ONE,
-        others=[agent for agent in question.agents if agent.strip() and agent not in offered],
+        categories=CATEGORIES,
+        others=[agent for agent in question.agents if agent.strip() and agent not in {"*", *_OFTEN}],
         limits=limits,
         problem=problem,
         parts=parts,
@@ -110,26 +92,18 @@ def file_html(question: CheckQuestion, action: str = "", key: str = "") -> str:
 
 def verdicts_html(question: CheckQuestion) -> str:
     """The table of verdicts, and what the file says to each crawler."""
-    answer = judge(question)
-    columns: list[tuple[str, tuple[str, ...]]] = [(agent, (agent,)) for agent in question.agents]
-    columns += [(f"all {_CATEGORIES[name]}", CATEGORIES[name]) for name in question.categories]
-    count = len(question.crawlers)
+    answer, count = judge(question), len(question.crawlers)
+    columns = [*((agent,) for agent in question.agents), *(CATEGORIES[name] for name in question.categories)]
     rows = []
     for start in range(0, len(answer.verdicts), count):
         of_url = {one.agent: one for one in answer.verdicts[start : start + count]}
-        rows.append([[of_url[agent] for agent in agents] for _, agents in columns])
-    titles = [title for title, _ in columns]
-    return render("verdicts.html", answer=answer, titles=titles, rows=rows, question=question)
+        rows.append([[of_url[agent] for agent in agents] for agents in columns])
+    return render("verdicts.html", answer=answer, rows=rows, question=question)
 
 
 def write_html(chosen: Mapping[str, str], problem: str = "") -> str:
     """The form that writes a robots.txt, with what was *chosen*; *problem* says why nothing was written."""
     return render("write.html", chosen=chosen, problem=problem, training=len(TRAINING))
-
-
-def error_html(problem: str) -> str:
-    """The page that says why there is no other."""
-    return render("error.html", problem=problem)
 
 
 PARTS: Final = ("file", "verdicts")
@@ -164,11 +138,6 @@ def facts(question: CheckQuestion) -> str:
         "findings": [here.as_facts() for here in found],
     }
     return json.dumps(facts, indent=1)
-
-
-def sarif(question: CheckQuestion) -> str:
-    """The findings as one SARIF 2.1.0 document."""
-    return json.dumps(sarif_document(sarif_results(linted_file(question)), Config()), indent=1)
 
 
 def verdicts_csv(question: CheckQuestion) -> str:

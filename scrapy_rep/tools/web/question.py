@@ -104,7 +104,7 @@ FIXES: Final = ("apply", "consider", "confirm")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of the form: ``action`` is "check", "fetch", "example", a format of an export, or one of `FIXES`.
+    """The fields of the form: ``action`` is "check", "fetch", "example", "save", "csv", or one of `FIXES`.
 
     ``fix`` is the key of the finding that the last ones are about, or the code of several; ``site`` is what to
     fetch. With ``is_filled`` the URLs are those that we filled in, and follow the file. ``chosen`` are the fields
@@ -218,7 +218,7 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
         await fields.close()
     action = next((name for name in FIXES if texts.get(name)), "")
     fix = texts.get(action, "")
-    action = action or texts.get("export") or texts.get("action") or "check"
+    action = action or texts.get("action") or "check"
     is_filled = question.urls in ((), tuple(texts.get("filled", "").splitlines()))
     return Form(question, action, fix, texts.get("site", "").strip(), is_filled, texts)
 

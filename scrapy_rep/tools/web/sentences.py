@@ -21,7 +21,7 @@ from scrapy_rep.census.restriction import (
     restrictions,
 )
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.directives.vocabulary import Permission, Purpose, Statement, answers
+from scrapy_rep.directives.vocabulary import Permission, Purpose, answers
 from scrapy_rep.protocol import Access, Dialect, RobotsTxt, Rule
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.protocol.product_token import is_global, token_in
@@ -38,11 +38,11 @@ _MOST_LINES: Final = 4
 _MOST_WHO: Final = 6
 """Sentences about crawlers that differ from all others."""
 
-_MOST_NOTES: Final = 3
-"""Crawlers that do not read the file literally, of which a sentence speaks."""
-
 _MOST_UNKNOWN: Final = 10
 """Crawlers that nobody knows, of those that the file names."""
+
+_MOST_ASKED: Final = 50
+"""Groups that are asked what they say about AI, each by reading the whole file."""
 
 _MOST_COMPARED: Final = 100
 """Rules that close and rules that open, which are compared to tell what is an exception."""
@@ -79,22 +79,19 @@ _USES: Final = {
 def sentences(
     robotstxt: RobotsTxt,
     findings: Sequence[Finding],
-    notes: Sequence[str] = (),
     *,
     access: Access = Access.SUCCESSFUL,
     status: int | None = None,
 ) -> list[str]:
     """What *robotstxt* means: in short, then who is blocked from what, what it says about AI, what to do first.
 
-    *findings* are those of the linter. *notes* say which of the crawlers that were asked about follow another
-    group than one would think. *access* and *status* are those of the fetch.
+    *findings* are those of the linter, *access* and *status* those of the fetch.
     """
     if access is Access.SUCCESSFUL:
         paths = _Paths(robotstxt)
         found = restrictions(robotstxt, paths.groups, (*paths.unknown, *_SPECIAL))
-        apart = [f"{note}." for note in notes[:_MOST_NOTES] if note]
-        said = (*_who(paths, found.of), *apart, *_about_ai(paths, found.named))
-        return [_plain(paths, found, findings), *said, *_first(findings)]
+        said = (*_who(paths, found.of), *_about_ai(paths, found.named), *_first(findings))
+        return [_plain(paths, found, findings), *said]
     answered = f"The server answers with status {status}" if status else "The server gives no answer"
     if access is Access.UNAVAILABLE:
         return ["Blocks nothing.", f"{answered}: there is no robots.txt, so all crawlers may fetch everything."]
@@ -133,7 +130,7 @@ def _who(paths: _Paths, found: dict[str, Restriction]) -> Iterator[str]:
         yield _about(agents, kind, closed, _on([found[agent].line for agent in agents]), disobeys)
         if followers := [one for agent in agents for one in following[agent]]:
             verb = "follows" if len(followers) == 1 else "follow"
-            yield f"{_names(followers)} {verb} {'its group' if len(agents) == 1 else 'them'}."
+            yield f"{_listed(followers)} {verb} {'its group' if len(agents) == 1 else 'them'}."
     if more := sum(len(agents) for _, agents in ranked[_MOST_WHO:]):
         yield f"{number_of(more, 'more crawler has', 'more crawlers have')} other rules."
     if others:
@@ -141,7 +138,7 @@ def _who(paths: _Paths, found: dict[str, Restriction]) -> Iterator[str]:
         yield from _has_own([*some], "the rules for * do")
     yield f"All {'other ' * bool(apart)}crawlers {_fate('are', others, _on([found[OTHERS].line]))}."
     if without:
-        yield f"{_names(without)} ignore groups for *, so they may fetch everything."
+        yield f"{_listed(without)} ignore groups for *, so they may fetch everything."
 
 
 _Texts = tuple[list[str], list[str], list[str], bool]
@@ -155,27 +152,34 @@ class _Paths:
         self.groups = robotstxt.groups
         self._own: defaultdict[str, dict[int, None]] = defaultdict(dict)
         self.unknown: list[str] = []
-        self._named: set[str] = set()
-        for agent in (agent for group in self.groups for agent in group.agents):
-            known = crawler_of(agent.text)
-            name = known.token if known else as_text(token_in(agent.value, wide=robotstxt.dialect.wide_tokens))
-            if not known and name and len(self.unknown) < _MOST_UNKNOWN and name not in self.unknown:
-                self.unknown.append(name)
-            self._named.add(OTHERS if is_global(agent.value) else name)
-        self._texts: dict[tuple[Rule, ...], _Texts] = {}
+        for position, group in enumerate(self.groups):
+            for agent in group.agents:
+                known = crawler_of(agent.text)
+                name = known.token if known else as_text(token_in(agent.value, wide=robotstxt.dialect.wide_tokens))
+                if not known and name and len(self.unknown) < _MOST_UNKNOWN and name not in self.unknown:
+                    self.unknown.append(name)
+                self._own[OTHERS if is_global(agent.value) else name][position] = None
+        self._texts: dict[tuple[int, ...], _Texts] = {}
 
     def token_for(self, agent: str) -> str | None:
         """The token by which *agent* reads the file; None for one for which no group counts."""
-        return token_for(agent, self._named.__contains__)
+        return token_for(agent, self._own.__contains__)
+
+    def groups_of(self, token: str) -> tuple[int, ...]:
+        """The groups that count for *token*; crawlers with the same ones share its paths."""
+        return tuple(self._own.get(token) or self._own[OTHERS])
 
     def of(self, token: str) -> _Texts:
         """The different paths that are closed to *token*, those that are opened, and those of them that are
         exceptions to what is closed, fit to be shown; and whether a URL that no rule spells out is open.
         """
-        rules = self.robotstxt.rules(token)  # crawlers of one group share them
-        if rules not in self._texts:
-            self._texts[rules] = _texts(self.robotstxt, token, rules)
-        return self._texts[rules]
+        key = self.groups_of(token)
+        if not self.robotstxt.dialect.is_googles:
+            return _texts(self.robotstxt, token, self.robotstxt.rules(token))
+        if key not in self._texts:
+            rules = [rule for position in key for rule in self.groups[position].rules]
+            self._texts[key] = _texts(self.robotstxt, token, rules)
+        return self._texts[key]
 
 
 def _texts(robotstxt: RobotsTxt, token: str, rules: Sequence[Rule]) -> _Texts:
@@ -240,7 +244,7 @@ def _about(agents: Sequence[str], kind: str, closed: str, where: str, disobeys: 
         if closed == _EVERYTHING:
             fate += f"; {number_of(len(missing), 'other that is known is', 'others that are known are')} not"
             fate += f", such as {missing[0]}" if len(missing) > 1 else f": {missing[0]}"
-    return f"{f'Of the {kind}, ' if kind else ''}{_names(agents)} {fate}."
+    return f"{f'Of the {kind}, ' if kind else ''}{_listed(agents)} {fate}."
 
 
 def _fate(verb: str, closed: str, where: str) -> str:
@@ -259,11 +263,11 @@ def _plain(paths: _Paths, found: Restrictions, findings: Sequence[Finding]) -> s
     shut = [agent for agent in found.named if found.of[agent].closes == ALL]
     if others == ALL:
         welcome = [agent for agent in found.named if agent not in shut]
-        return f"{works}. Blocks the whole site{f' for all but {_names(welcome)}' if welcome else ''}."
+        return f"{works}. Blocks the whole site{f' for all but {_listed(welcome)}' if welcome else ''}."
     blocked = [_amount(paths)] if others == PART else []
-    blocked += [f"the whole site for {_names(shut)}"] if shut else []
+    blocked += [f"the whole site for {_listed(shut)}"] if shut else []
     some = [] if blocked else [agent for agent in found.named if found.of[agent].closes == PART]
-    blocked += [f"a part of the site for {_names(some)}"] if some else []
+    blocked += [f"a part of the site for {_listed(some)}"] if some else []
     return f"{works}. Blocks {', and '.join(blocked) or 'nothing'}."
 
 
@@ -295,21 +299,28 @@ def _about_ai(paths: _Paths, named: Iterable[str]) -> Iterator[str]:
     Such a record holds for a group. Whoever adds one to the group for ``*`` rarely knows that a crawler with its
     own group does not read it.
     """
-    said: defaultdict[str, list[str]] = defaultdict(list)
+    together: defaultdict[tuple[int, ...], list[str]] = defaultdict(list)
     for agent in (OTHERS, *named):
-        said[_uses(RobotsSignals.of(paths.robotstxt, agent).statements("/"))].append(agent)
-    general = next(uses for uses, agents in said.items() if OTHERS in agents)
+        together[paths.groups_of(agent)].append(agent)
+    shared, *own = together.values()
+    # A crawler that is named below a Content-Signal for * shares the rules of that group, and not the signal.
+    own += [[agent] for agent in shared if agent != OTHERS]
+    general = _uses(paths, OTHERS)
+    said: defaultdict[str, list[str]] = defaultdict(list)
+    for agents in own[:_MOST_ASKED]:
+        said[_uses(paths, agents[0])] += agents
+    said.pop(general, None)
     if general:
         yield f"{general}."
-        without = [agent for agents in said.values() for agent in agents if OTHERS not in agents]
-        yield from _has_own(without, "this does")
+        yield from _has_own([agent for agents in said.values() for agent in agents], "this does")
     for uses, agents in [*said.items()][:_MOST_WHO]:
-        if uses and uses != general:
-            yield f"For {_names(agents)}: {uses}."
+        if uses:
+            yield f"For {_listed(agents)}: {uses}."
 
 
-def _uses(statements: Sequence[Statement]) -> str:
-    """What *statements* say, such as ``Content-Signal says no to AI training (line 4)``; empty for nothing."""
+def _uses(paths: _Paths, token: str) -> str:
+    """What *token* is told, such as ``Content-Signal says no to AI training (line 4)``; empty for nothing."""
+    statements = RobotsSignals.of(paths.robotstxt, token).statements("/")
     said = answers(statements)
     parts = [
         f"{answer.value} to {listed([_USES[use] for use in _USES if said[use] is answer])}"
@@ -326,25 +337,17 @@ def _has_own(agents: Sequence[str], what: str) -> Iterator[str]:
     """That *what* does not apply to *agents*, which have their own groups."""
     if agents:
         has, it = ("has its own group", "it") if len(agents) == 1 else ("have their own groups", "them")
-        yield f"{_names(agents)} {has}, so {what} not apply to {it}."
+        yield f"{_listed(agents)} {has}, so {what} not apply to {it}."
 
 
 # Lists.
 
 
-def _names(agents: Sequence[str]) -> str:
-    return _listed(agents, _MOST_NAMES)
-
-
 def _on(lines: Sequence[int]) -> str:
     """`` (lines 3 and 4)``; empty where no line shows it."""
-    found = sorted({line for line in lines if line})
-    return f" ({_lines(found)})" if found else ""
+    found = [f"{line:,}" for line in sorted({*lines} - {0})]
+    return f" (line{'s' * (len(found) > 1)} {_listed(found, _MOST_LINES)})" if found else ""
 
 
-def _lines(lines: Sequence[int]) -> str:
-    return f"line{'s' if len(lines) > 1 else ''} {_listed([f'{line:,}' for line in lines], _MOST_LINES)}"
-
-
-def _listed(names: Sequence[str], most: int, noun: str = "") -> str:
+def _listed(names: Sequence[str], most: int = _MOST_NAMES, noun: str = "") -> str:
     return listed(some([*map(shown, names)], most, noun))

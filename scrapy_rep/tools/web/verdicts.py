@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import product
 from typing import Final
 
 from scrapy_rep.directives.robots_signals import RobotsSignals
@@ -24,8 +24,8 @@ from .question import CheckQuestion
 _MOST_MATCHES: Final = 20
 """Rules that are listed of those that match a URL."""
 
-_MOST_STEPS: Final = 150_000
-"""Lines read and patterns tried to list the rules that match, about 0.1 s; the verdicts do not depend on it."""
+_MOST_STEPS: Final = 4_000_000
+"""Octets times URLs times crawlers with different rules: with more, the rules that match are not listed."""
 
 _MOST_LICENSES: Final = 10
 
@@ -89,11 +89,6 @@ class Agent:
     ai: tuple[Uses, ...]
     licenses: tuple[str, ...]
 
-    @property
-    def says_about_ai(self) -> bool:
-        """Whether the file says anything to it about the use of pages by AI."""
-        return bool(self.ai or self.licenses)
-
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
@@ -110,7 +105,10 @@ def judge(question: CheckQuestion) -> Verdicts:
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
     readings = [reading(robotstxt, agent) for agent in question.crawlers]
     different = {_rules_of(robotstxt, as_read): as_read for as_read in readings}
-    verdicts = _verdicts(question, robotstxt, dict(_affordable(question, different)))
+    steps = len(question.robots) * len(question.urls) * len(different)
+    listed = different if steps < _MOST_STEPS else {}
+    explainers = {key: Explainer(as_read.robotstxt, as_read.token) for key, as_read in listed.items()}
+    verdicts = _verdicts(question, robotstxt, explainers)
     agents = tuple(_agents(robotstxt, readings, question.urls))
     return Verdicts(question.access.value, tuple(verdicts), agents, tuple(map(shown, robotstxt.sitemaps)))
 
@@ -119,8 +117,9 @@ def own_urls(question: CheckQuestion) -> str:
     """URLs that the rules of the file of *question* are about, a line each; the home page first."""
     groups = parse(question.robots, question.flavour, limit=question.limit).groups
     values = dict.fromkeys(rule.value for group in groups for rule in group.rules)
-    paths = dict.fromkeys(filter(None, map(_path_for, values)))
-    return "\n".join(["/", *islice((path for path in paths if path != "/"), _MOST_OWN_URLS)])
+    paths = [path for path in dict.fromkeys(map(_path_for, values)) if path not in {"", "/"}]
+    step = -(-len(paths) // _MOST_OWN_URLS) or 1  # of a long file one of each kind, rather than its beginning
+    return "\n".join(["/", *paths[::step]])
 
 
 def _path_for(value: bytes) -> str:
@@ -180,18 +179,6 @@ def _is_elsewhere(url: str, robots_url: str) -> bool:
         return bool(robots_url and "://" in url) and Origin.from_url(url) != Origin.from_url(robots_url)
     except ValueError:
         return False
-
-
-def _affordable(question: CheckQuestion, readings: Mapping[str, Reading]) -> Iterator[tuple[str, Explainer]]:
-    """Those of *readings* for which the rules that match are listed, since that is cheap."""
-    left = _MOST_STEPS
-    lines = question.robots.count(b"\n") + question.robots.count(b"\r") + 1
-    for key, as_read in readings.items():
-        left -= 3 * lines
-        if left > 0:
-            left -= len(as_read.robotstxt.rules(as_read.token)) * len(question.urls)
-        if left > 0:
-            yield key, Explainer(as_read.robotstxt, as_read.token)
 
 
 def _verdicts(

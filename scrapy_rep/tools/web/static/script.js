@@ -121,7 +121,7 @@ function askSoon() {
 
 form.addEventListener("submit", (event) => {
   const button = event.submitter;
-  if (button?.name === "export") return;
+  if (["csv", "save"].includes(button?.value)) return;
   event.preventDefault();
   if (button?.value === "fetch") fetchSite();
   else ask(button).then(scrollToAnswer);
@@ -287,7 +287,7 @@ async function unpacked(text) {
 async function share() {
   const question = Object.fromEntries(KEPT.map((name) => [name, form.elements[name].value]));
   for (const name of BOXES) question[name] = new FormData(form).getAll(name);
-  const link = new URL(`#q=${await packed(JSON.stringify(question))}`, location.href).href;
+  const link = new URL(`./#q=${await packed(JSON.stringify(question))}`, location.href).href;
   history.replaceState(null, "", link);
   const field = document.getElementById("link");
   document.getElementById("shared").hidden = false;
@@ -317,7 +317,7 @@ async function openLink() {
       const chosen = new Set(question[name]);
       for (const box of form.querySelectorAll(`[name=${name}]`)) box.checked = chosen.has(box.value);
     }
-    ask();
+    ask().then(scrollToAnswer);
   } catch {
     showProblem("The link is damaged: a part of it may be missing.");
   }
@@ -325,6 +325,7 @@ async function openLink() {
 
 window.addEventListener("hashchange", openLink);
 openLink();
+if (location.search && document.querySelector(".verdict")) scrollToAnswer();  // a bookmark that was fetched
 
 // Hovering over a verdict shows why; a click, the keyboard and a finger do the same without a script.
 
