@@ -91,7 +91,7 @@ class _Checker:
         try:
             form = await read_form(request, self._limits, self._size)
         except Problem as problem:
-            return self._page(Form(CheckQuestion(b"")), problem)
+            return self._page(_EMPTY, problem)
         return await self._answered(form)
 
     async def _answered(self, form: Form) -> Response:

@@ -468,11 +468,14 @@ def test_a_name_that_was_rebound_to_this_machine_gets_a_page_that_says_no(local:
     rebound.close()
 
 
-def test_print_shows_the_answer_without_the_form(pages: Pages) -> None:
+def test_print_shows_the_answer_with_its_site_and_date_without_the_form(pages: Pages) -> None:
     page = pages.open()
     ask(page)
     page.emulate_media(media="print")
     assert not page.locator("#ask").is_visible()
+    assert not page.locator("#share").is_visible()
+    assert page.locator(".verdict").is_visible()
+    assert re.search(r"Pasted text .* checked \d{4}-\d\d-\d\d", page.locator(".facts").inner_text())
     assert page.locator(".verdicts").is_visible()
     assert page.locator(".file li").last.is_visible()
     assert page.locator(".file").evaluate("one => one.scrollHeight <= one.clientHeight + 1")

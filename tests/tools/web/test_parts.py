@@ -205,6 +205,19 @@ def test_after_a_fix_the_focus_is_at_what_is_left_with_its_code_or_at_the_headin
         assert focused in element, key
 
 
+def test_the_facts_of_a_fetch_are_one_line_and_another_file_at_www_is_a_notice() -> None:
+    others = ("The same file at http://a.test.", "Another file at https://www.a.test.")
+    source = FetchedFile("https://a.test/robots.txt", (), 200, content_type="text/plain", time=0.5, others=others)
+    html = page.file_html(CheckQuestion(b"User-agent: *\n", source=source))
+    assert re.findall('<p class="facts">(.*)</p>', html) == [
+        "https://a.test/robots.txt · status 200 · text/plain · 14 bytes of 500 KiB · no redirect · "
+        "<span>fetched 1970-01-01 00:00 UTC</span>",
+        others[0],
+    ]
+    assert f'<p class="notice">{others[1]}</p>' in html
+    assert "Pasted text · 0 bytes of 500 KiB · <span>checked 20" in page.file_html(CheckQuestion(b""))
+
+
 def test_findings_of_one_code_are_one_card() -> None:
     rules = b"".join(b"Disalow: /%d\n" % number for number in range(300))
     html = page.file_html(CheckQuestion(b"User-agent: *\n" + rules + b"Frob: x\n"))
