@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.full, needs_chromium]
 SCREENS: dict[str, dict[str, Any]] = {
     "laptop": {"viewport": {"width": 1280, "height": 800}},
     "phone": {"viewport": {"width": 360, "height": 780}, "is_mobile": True, "has_touch": True},
+    "keyboard": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
 }
 TYPO = "User-agent: *\nDisalow: /cart\n"
 
@@ -28,13 +29,34 @@ TYPO = "User-agent: *\nDisalow: /cart\n"
 class Newcomer:
     """Presses what has a name and is seen, and reads what is on the screen."""
 
-    def __init__(self, page: Any) -> None:
+    def __init__(self, page: Any, *, has_mouse: bool) -> None:
         self.page = page
         self.presses = 0
+        self._has_mouse = has_mouse
 
     def press(self, name: str, role: str = "button") -> None:
         self.presses += 1
-        self.page.get_by_role(role, name=name, exact=True).click()
+        target = self.page.get_by_role(role, name=name, exact=True)
+        if self._has_mouse:
+            target.click()
+        else:
+            self._reach(target)
+            self.page.keyboard.press("Enter")
+
+    def choose(self, label: str) -> None:
+        box = self.page.get_by_label(label)
+        if self._has_mouse:
+            box.check()
+        else:
+            self._reach(box)
+            self.page.keyboard.press("Space")
+
+    def _reach(self, target: Any) -> None:
+        for _ in range(60):
+            if target.evaluate("one => one === document.activeElement"):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"Tab does not reach {target}")
 
     def check(self, text: str) -> None:
         self.page.fill("#robots", text)
@@ -53,7 +75,7 @@ class Newcomer:
 @pytest.fixture(params=SCREENS)
 def newcomer(request: pytest.FixtureRequest, browser: Any, local: Checker) -> Iterator[Newcomer]:
     pages = Pages(browser, local.url)
-    someone = Newcomer(pages.open(**SCREENS[request.param]))
+    someone = Newcomer(pages.open(**SCREENS[request.param]), has_mouse=request.param != "keyboard")
     yield someone
     pages.close()
     assert pages.errors == []
@@ -92,7 +114,7 @@ def test_a_link_of_another_site_fetches_nothing(newcomer: Newcomer) -> None:
 
 def test_shut_out_ai_training(newcomer: Newcomer) -> None:
     newcomer.press("Write a robots.txt", "link")
-    newcomer.page.get_by_label("Keep crawlers that train AI away").check()
+    newcomer.choose("Keep crawlers that train AI away")
     newcomer.press("Write it")
     answered(newcomer.page)
     newcomer.sees("Works. Blocks the whole site for")
