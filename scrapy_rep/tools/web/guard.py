@@ -128,7 +128,7 @@ class _Bounded:
 
 
 def _too_large(limits: Limits) -> Problem:
-    return Problem(f"a request has at most {limits.request_octets:,} octets", 413)
+    return Problem(f"a request has at most {limits.request_octets:,} bytes", 413)
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:

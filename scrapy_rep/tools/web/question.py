@@ -123,7 +123,7 @@ def checked(question: CheckQuestion, limits: Limits) -> CheckQuestion:
     """Return *question* with defaults and product tokens filled in. Raises `QuestionError` beyond the *limits*."""
     if len(question.robots) > limits.robots_octets:
         raise QuestionError(
-            f"robots: {len(question.robots):,} octets, but at most {limits.robots_octets:,} are checked"
+            f"robots: {len(question.robots):,} bytes, but at most {limits.robots_octets:,} are checked"
         )
     if question.dialect not in DIALECTS:
         raise QuestionError(f"dialect: {shown(question.dialect)!r} is none of {', '.join(DIALECTS)}")

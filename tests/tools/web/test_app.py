@@ -423,7 +423,7 @@ def test_a_request_has_a_size() -> None:
     with checker(replace(LOCAL, request_octets=1_000)) as running:
         assert running.post("/api/check", {"robots": "x" * 900}).status == 200
         reply = running.post("/api/check", {"robots": "x" * 1_000})
-        assert (reply.status, reply.data) == (413, {"error": "a request has at most 1,000 octets"})
+        assert (reply.status, reply.data) == (413, {"error": "a request has at most 1,000 bytes"})
         assert status_of(running, b"Content-Length: -1\r\n\r\n") in {400, 413}
         chunked = b"Transfer-Encoding: chunked\r\n\r\n" + b"100\r\n" + b"x" * 256 + b"\r\n"
         assert status_of(running, chunked + b"400\r\n" + b"x" * 1_024 + b"\r\n") == 413

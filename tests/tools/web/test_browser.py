@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scrapy_rep.tools.web.visitors import LOCAL
 from tests.support.chromium import CHROMIUM, needs_chromium
 from tests.support.site import Answer, Site, redirect, robots
 
 from .browsing import TEXT, Pages, answered, ask, browser, until, verdicts
-from .checker import ROBOTS, Checker
+from .checker import ROBOTS, Checker, checker
 
 __all__ = ["browser"]
 
@@ -99,7 +101,7 @@ def test_a_file_that_is_far_too_large_is_not_sent(pages: Pages) -> None:
     large = {"name": "x", "mimeType": "text/plain", "buffer": b"x" * 2_048_001}
     page.set_input_files("#file", files=[large])
     page.wait_for_selector(".problem")
-    assert "2,048,001 octets" in page.inner_text(".problem")
+    assert "2,048,001 bytes" in page.inner_text(".problem")
 
 
 def test_a_site_is_fetched_with_its_steps_and_checked(pages: Pages) -> None:
@@ -431,6 +433,20 @@ def test_a_problem_is_on_the_screen_of_a_phone(pages: Pages) -> None:
     assert is_on_screen(page, ".problem")
     assert page.input_value("#names").strip() == "("
     assert "400" in pages.errors.pop()
+
+
+def test_a_refusal_is_shown_in_place_of_the_answer(browser: Any) -> None:
+    with checker(replace(LOCAL, requests_per_client=0)) as running:
+        pages = Pages(browser, running.url)
+        page = pages.open()
+        page.fill("#robots", TEXT)
+        page.locator("button.primary").click()
+        page.wait_for_selector("#answer:not(.busy) .problem")
+        assert page.locator(".problem").all_inner_texts() == [
+            "You ask several questions at once: wait for an answer."
+        ]
+        assert page.input_value("#robots") == TEXT
+        pages.close()
 
 
 EVIL = """<form method=post action="{url}" enctype=multipart/form-data>

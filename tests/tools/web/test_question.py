@@ -53,8 +53,8 @@ def test_urls_are_asked_about_once_each_in_their_order() -> None:
         ([], "expected a JSON object"),
         ({}, "robots: expected the text"),
         ({"robots": 1}, "robots: expected the text"),
-        ({"robots": "x" * 21}, "robots: 21 octets, but at most 20"),
-        ({"robots": "é" * 11}, "robots: 22 octets"),
+        ({"robots": "x" * 21}, "robots: 21 bytes, but at most 20"),
+        ({"robots": "é" * 11}, "robots: 22 bytes"),
         ({"robots": "", "url": "/"}, "unknown field 'url': there are agents, categories, dialect, robots, urls"),
         ({"robots": "", "urls": "/"}, "urls: expected a list of strings"),
         ({"robots": "", "urls": [1]}, "urls: expected a list of strings"),
@@ -106,11 +106,11 @@ def test_the_page_on_how_to_run_it_has_the_bounds() -> None:
         cells = {
             row.split("|")[1].strip(): row.split("|")[column].strip() for row in table.splitlines() if "|" in row
         }
-        assert cells["octets of a robots.txt"] == f"{limits.robots_octets:,}"
+        assert cells["bytes of a robots.txt"] == f"{limits.robots_octets:,}"
         assert cells["URLs, crawlers, verdicts"] == f"{limits.urls:,}, {limits.agents}, {limits.verdicts:,}"
         assert cells["time for a fetch, with redirects and comparisons"] == f"{limits.fetch_time:g} s"
         assert cells["time for a part of an answer"].startswith(f"{limits.work_time:g} s")
-        assert cells["octets of a part of an answer"] == f"{limits.answer_octets:,}"
+        assert cells["bytes of a part of an answer"] == f"{limits.answer_octets:,}"
         assert cells["time to read what was sent, 64 KiB at a time"].startswith(f"{_PATIENCE:g} s")
         assert cells["requests of a client at the same time"] == str(limits.requests_per_client)
         assert cells["requests of all clients at the same time"] == str(limits.requests)

@@ -35,12 +35,13 @@ async function ask(submitter) {
     if (!submitter) body.set("action", "check");
     const response = await fetch("./", { method: "POST", body, signal: mine.signal });
     const page = await read(response, mine);
-    if (asking !== mine) return;
-    if (["apply", "confirm"].includes(submitter?.name)) setRobots(page.getElementById("robots").value);
-    if (submitter?.value === "example") useExample(page);
+    const fields = page.getElementById("ask")?.elements;
+    if (asking !== mine || !fields) return; // a newer question, or a page that only says what is wrong
+    if (["apply", "confirm"].includes(submitter?.name)) setRobots(fields.robots.value);
+    if (submitter?.value === "example") useExample(fields);
     // The URLs that the server filled in follow the file until a person writes others.
     for (const name of isFilled() ? ["urls", "filled"] : []) {
-      form.elements[name].value = page.getElementById("ask").elements[name].value;
+      form.elements[name].value = fields[name].value;
     }
   } catch (error) {
     if (error.name !== "AbortError") showProblem(error.message);
@@ -144,10 +145,10 @@ function forgetSource() {
   form.elements.source.value = "";
 }
 
-function useExample(page) {
+function useExample(fields) {
   forgetSource();
   form.elements.urls.value = "";
-  setRobots(page.getElementById("robots").value);
+  setRobots(fields.robots.value);
 }
 
 function setRobots(text) {
@@ -161,7 +162,7 @@ async function take(chosen) {
   if (!chosen) return;
   if (chosen.size > Number(file.dataset.most)) {
     file.value = "";
-    showProblem(`The file has ${chosen.size.toLocaleString("en")} octets, which is too much for a robots.txt.`);
+    showProblem(`The file has ${chosen.size.toLocaleString("en")} bytes, which is too much for a robots.txt.`);
     return;
   }
   const text = await chosen.text();
