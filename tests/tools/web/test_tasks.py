@@ -23,6 +23,14 @@ SCREENS: dict[str, dict[str, Any]] = {
     "phone": {"viewport": {"width": 360, "height": 780}, "is_mobile": True, "has_touch": True},
     "keyboard": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
 }
+FAULTS = """User-agnt: *
+Disallow: search
+Crawl-delay: 5 sec
+
+User-agent: Googelbot
+Disallow: /assets/
+Sitemap: /s.xml
+"""
 TYPO = "User-agent: *\nDisalow: /cart\n"
 
 
@@ -63,10 +71,10 @@ class Newcomer:
         self.press("Check")
         answered(self.page)
 
-    def sees(self, text: str) -> None:
-        """*text* stands in the answer, without scrolling further than the checker did."""
+    def sees(self, text: str, part: str = "#answer") -> None:
+        """*text* stands in that *part* of the page, without scrolling further than the checker did."""
         self.page.wait_for_timeout(300)
-        place = self.page.locator("#answer").get_by_text(text).first
+        place = self.page.locator(part).get_by_text(text).first
         place.wait_for()
         box = place.bounding_box()
         assert 0 <= box["y"] < self.page.viewport_size["height"], (text, box)
@@ -141,6 +149,14 @@ def test_what_changes(newcomer: Newcomer) -> None:
     newcomer.page.wait_for_selector(".considered")
     answered(newcomer.page)
     newcomer.sees("may no longer fetch /cart")
+
+
+def test_what_changes_far_down_in_a_list_of_faults(newcomer: Newcomer) -> None:
+    newcomer.check(FAULTS)
+    newcomer.press("See what changes: Write Googlebot.")
+    newcomer.page.wait_for_selector(".considered")
+    answered(newcomer.page)
+    newcomer.sees("This changes what crawlers may fetch.", ".considered")
 
 
 def test_share_the_answer(newcomer: Newcomer) -> None:

@@ -125,7 +125,7 @@ form.addEventListener("submit", (event) => {
   if (["csv", "save"].includes(button?.value)) return;
   event.preventDefault();
   if (button?.value === "fetch") fetchSite();
-  else ask(button).then(scrollToAnswer);
+  else ask(button).then(() => button?.name === "action" && scrollToAnswer()); // a fix has its own place to look at
 });
 
 // An answer whose beginning is above the screen, or in its lower half, would not be noticed.
