@@ -31,7 +31,6 @@ from scrapy_rep.testing.plugin import MARKER, OPTION
 from scrapy_rep.tools.commands import FAILED, FOUND, OK, SUB_COMMANDS, module_of
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import TABLE, Config
-from scrapy_rep.tools.resources import LoadedAs, Resource, ResourceReport, ResourceVerdict
 from scrapy_rep.tools.watch.copies import FORMAT
 from scrapy_rep.tools.web import page
 from scrapy_rep.tools.web import question as web_question
@@ -137,16 +136,10 @@ def _web() -> Iterator[str]:
     """What programs send to the web checker, and what they get."""
     body = json_output.BODY + b"Allow: /\nUseragnt: b\nDisallow: /\n"  # a mistake that has consequences
     asked = web_question.CheckQuestion(body, ("/private/a",), ("*", "Googlebot"))
-    resources = ResourceReport(
-        "a",
-        (Resource("", LoadedAs.PAGE, ResourceVerdict(True)),),
-        (Resource("", LoadedAs.IMAGE, ResourceVerdict(True)),),
-    )
-    taken = {"check": web_question.JSON_FIELDS, "fetch": {"site"}, "resources": web_question.PAGE_FIELDS}
-    answers = {"check": json.loads(page.facts(asked)), "resources": resources.as_facts()}
+    taken = {"check": web_question.JSON_FIELDS, "fetch": {"site"}}
     yield from (f"api POST /api/{path} takes {name}" for path, found in taken.items() for name in found)
-    for path, answer in answers.items():
-        yield from (f"api POST /api/{path} answers {name}" for name in {*json_output.fields_in(answer)})
+    answer = json.loads(page.facts(asked))
+    yield from (f"api POST /api/check answers {name}" for name in {*json_output.fields_in(answer)})
 
 
 _KINDS: Final = (public_names, _settings, _literals, _signals, _commands, _files, _columns, _lists, _web)

@@ -3,9 +3,10 @@
     scrapy robots serve [--host HOST] [--port PORT] [--public] [--trust-proxy ADDRESS] [--user-agent TEXT]
     robots-serve …, the same command without a project
 
-The page shows what a robots.txt means URL by URL and crawler by crawler, and what the linter finds in it; POST
-/api/check answers the same as JSON, and /api describes it. Nothing is stored. With --public it may be put on the
-internet: only public addresses are fetched, and what one visitor can ask for is bounded. Ctrl-C ends it.
+The page shows what a robots.txt blocks and allows, by URL and by crawler, and what the linter finds in it.
+/?site=example.com checks a site at once; POST /api/check answers as JSON. Nothing is stored. With --public it may
+be put on the internet: only public addresses are fetched, and what one visitor can ask for is bounded.
+Ctrl-C ends it.
 """
 
 from __future__ import annotations

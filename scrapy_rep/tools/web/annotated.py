@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any, Final
 
-from scrapy_rep.protocol import Kind, parse
+from scrapy_rep.protocol import parse
 from scrapy_rep.protocol.display import shown
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import CODES, Finding, Fix, Severity
 from scrapy_rep.tools.lint.config import Config
-from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile
+from scrapy_rep.tools.lint.file_linter import FileLinter
+from scrapy_rep.tools.lint.finding import apply_fixes
 from scrapy_rep.tools.lint.fixes import Fixer
-from scrapy_rep.tools.profiles import FALLBACK, NONE, reading
 from scrapy_rep.tools.watch.changes import Watch, alike
 
 from .question import CheckQuestion
-from .sentences import MOST_URLS, order_of, sentences
-from .verdicts import verdicts_on
+from .sentences import order_of, sentences
 
 _MOST_LINES: Final = 3_000
 """Lines that are shown without a finding, so that a browser can show the page."""
@@ -34,16 +32,6 @@ _MOST_VERDICTS: Final = 20_000
 
 _LONGEST_LINE: Final = 500
 """Characters of a line that are shown."""
-
-_KEY: Final = re.compile(r"(?P<code>[a-z0-9-]+):(?P<line>\d{1,9}):(?P<column>\d{1,9})")
-_OTHER: Final = "other"
-_KINDS: Final = {
-    Kind.USER_AGENT: "user-agent",
-    Kind.ALLOW: "allow",
-    Kind.DISALLOW: "disallow",
-    Kind.SITEMAP: "sitemap",
-    Kind.UNKNOWN: "unknown",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +76,9 @@ class AnnotatedLine:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedFile:
-    """The ``findings``, the worst first, the ``lines``, and how many lines and findings there are in all."""
+    """The findings by their ``codes``, the worst first, the ``lines``, and how many of both there are in all."""
 
-    findings: tuple[FoundHere, ...]
+    codes: dict[str, list[FoundHere]]
     lines: tuple[AnnotatedLine, ...]
     line_count: int
     finding_count: int
@@ -100,7 +88,10 @@ class AnnotatedFile:
 
 def found_in(question: CheckQuestion) -> tuple[FoundHere, ...]:
     """The findings of the linter that no comment of the file silences, in its order, with their fixes."""
-    linted = linted_file(question)
+    source = question.source
+    linted = FileLinter(Config(), question.flavour, question.limit).lint(
+        source.url or "robots.txt", question.robots, url=source.url, hops=source.hops, status=source.status
+    )
     fixer = Fixer(question.robots, question.flavour, limit=question.limit)
     return tuple(
         FoundHere(finding, fix, fixer.changing_fix_for(finding))
@@ -108,21 +99,14 @@ def found_in(question: CheckQuestion) -> tuple[FoundHere, ...]:
     )
 
 
-def linted_file(question: CheckQuestion) -> LintedFile:
-    """The file of *question* as ``scrapy robots lint`` sees it."""
-    return FileLinter(Config(), question.flavour, question.limit).lint(
-        question.url or "robots.txt", question.robots, url=question.url, hops=question.hops, status=question.status
-    )
-
-
 def fixed(question: CheckQuestion, key: str, action: str = "apply") -> bytes:
-    """The file after the fix of the finding with this *key*; unchanged when there is none any more.
+    """The file after the fix of the finding with this *key*, or of all with this code; unchanged without any.
 
-    To "apply" makes a fix that is safe; one that changes verdicts takes a "confirm".
+    To "apply" makes fixes that are safe; one that changes verdicts takes a "confirm".
     """
-    here = next((here for here in found_in(question) if here.key == key), None)
-    fix = (here.changes if action == "confirm" else here.fix) if here else None
-    return fix.applied_to(question.robots) if fix else question.robots
+    chosen = [here for here in found_in(question) if key in {here.key, here.finding.code}]
+    fixes = (here.changes if action == "confirm" else here.fix for here in chosen)
+    return apply_fixes(question.robots, filter(None, fixes))[0]
 
 
 def changes_by(fix: Fix, question: CheckQuestion) -> list[str]:
@@ -144,43 +128,27 @@ def annotate(question: CheckQuestion, found: tuple[FoundHere, ...]) -> Annotated
     """Return the file of *question* with what was *found* in it, at its lines."""
     by_severity = Counter(here.finding.severity for here in found)
     counts = {severity: by_severity[severity] for severity in Severity if by_severity[severity]}
-    worst = tuple(sorted(found, key=lambda here: order_of(here.finding))[:_MOST_FINDINGS])
+    codes: defaultdict[str, list[FoundHere]] = defaultdict(list)
     by_line: defaultdict[int, list[FoundHere]] = defaultdict(list)
-    for here in worst:
+    for here in sorted(found, key=lambda here: order_of(here.finding))[:_MOST_FINDINGS]:
+        codes[here.finding.code].append(here)
         by_line[here.finding.line].append(here)
     raw = question.robots[bom_length(question.robots) :].splitlines()
-    return AnnotatedFile(worst, _lines(raw, question, by_line), len(raw), len(found), counts)
-
-
-def place_of(findings: tuple[FoundHere, ...], key: str) -> int:
-    """Where in *findings*, the worst first, that with this *key* is, or was before it was fixed; -1 for none."""
-    parts = _KEY.fullmatch(key)
-    if not parts or parts["code"] not in CODES:
-        return -1
-    place = (CODES[parts["code"]].severity.rank, int(parts["line"]), int(parts["column"]))
-    there = (at for at, here in enumerate(findings) if here.key == key or order_of(here.finding) >= place)
-    return next(there, len(findings) - 1)
+    return AnnotatedFile(codes, _lines(raw, question, by_line), len(raw), len(found), counts)
 
 
 def summary(question: CheckQuestion, found: tuple[FoundHere, ...]) -> list[str]:
     """The answer to *question*, with what was *found* in its file, in sentences."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
-    verdicts = verdicts_on(question) if len(question.urls) <= MOST_URLS else ()
     findings = [here.finding for here in found]
-    notes = [
-        as_read.note
-        for as_read in (reading(robotstxt, agent) for agent in question.crawlers)
-        if as_read.crawler and (as_read.crawler.fallbacks or as_read.ignores_star)
-        if as_read.group in {FALLBACK, NONE}  # another one than a literal reading of the file has it
-    ]
-    return sentences(robotstxt, findings, verdicts, notes, access=question.access, status=question.status)
+    return sentences(robotstxt, findings, access=question.access, status=question.source.status)
 
 
 def _lines(
     raw: list[bytes], question: CheckQuestion, by_line: dict[int, list[FoundHere]]
 ) -> tuple[AnnotatedLine, ...]:
     records = parse(question.robots, question.flavour, limit=question.limit).records
-    kinds = {record.line: _KINDS.get(record.kind, _OTHER) for record in records}
+    kinds = {record.line: record.kind.value for record in records}
     shown_lines, last = [], 0
     for number, octets in enumerate(raw, start=1):
         found = by_line.get(number)

@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from mimetypes import guess_type
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -18,50 +19,38 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from scrapy_rep.protocol import MAX_SIZE
-from scrapy_rep.tools.resources import ResourceReport
 from scrapy_rep.tools.writer import ChoiceError, telling_paths, written
 
-from . import page, resources
+from . import page
 from .annotated import fixed
 from .fetch import FetchedFile, WebFetcher, robots_url
 from .guard import Guard, refusal, refusal_for
 from .question import (
     CheckQuestion,
     Form,
-    PageQuestion,
     QuestionError,
     checked,
-    checked_page,
     choices_in,
-    page_in,
     question_in,
     read_form,
-    read_page_form,
 )
+from .verdicts import own_urls
 from .visitors import Limits, Problem, client_of
 from .workers import Workers
 
-_EXPORTS: Final = {
-    "json": ("facts", "application/json"),
-    "sarif": ("sarif", "application/sarif+json"),
-    "csv": ("verdicts_csv", "text/csv; charset=utf-8"),
-}
+_EMPTY: Final = Form(page.PRESELECTED, action="")
 
 
 def application(limits: Limits, fetcher: WebFetcher, *, host: str = "127.0.0.1", size: int = MAX_SIZE) -> ASGIApp:
     """Return the application, which listens on *host*, and parses *size* octets of a robots.txt."""
     checker = _Checker(limits, fetcher, size)
     routes = [
-        Route("/", HTMLResponse(b"".join(page.page_in_pieces(limits)[0])), methods=["GET"]),
+        Route("/", checker.start, methods=["GET"]),
         Route("/", checker.answer, methods=["POST"]),
         Route("/write", HTMLResponse(page.write_html({})), methods=["GET"]),
         Route("/write", checker.write, methods=["POST"]),
-        Route("/resources", HTMLResponse(resources.page_html(limits)), methods=["GET"]),
-        Route("/resources", checker.resources, methods=["POST"]),
-        Route("/api", HTMLResponse(page.api_html(limits)), methods=["GET"]),
         Route("/api/check", checker.check, methods=["POST"]),
         Route("/api/fetch", checker.fetch, methods=["POST"]),
-        Route("/api/resources", checker.resources_as_json, methods=["POST"]),
         Mount("/static", StaticFiles(packages=[(__package__, "static")])),
     ]
     errors = {Problem: _problem, HTTPException: _http_error, Exception: _failure}
@@ -75,6 +64,7 @@ class _Checker:
         self._limits = limits
         self._fetcher = fetcher
         self._size = size
+        self._start = b"".join(page.page_in_pieces(limits, _EMPTY)[0])
         self._workers: Workers
 
     @asynccontextmanager
@@ -84,43 +74,70 @@ class _Checker:
         await self._workers.start()
         yield
 
+    async def start(self, request: Request) -> Response:
+        """``GET /``: the form. ``?site=`` fills it, and fetches where a person asks for that, as by a bookmark.
+
+        A page of another site can lead a browser to any address of ours, but the browser then says so. Without its
+        word nothing is fetched: nobody else aims this checker.
+        """
+        site = request.query_params.get("site", "").strip()[: self._limits.url_characters]
+        form = replace(_EMPTY, question=self._asked(_EMPTY.question, request), site=site)
+        if site and request.headers.get("sec-fetch-site") in {"none", "same-origin"}:
+            return await self._answered(replace(form, action="fetch"))
+        return self._page(form) if site else HTMLResponse(self._start)
+
     async def answer(self, request: Request) -> Response:
         """``POST /``: what the form asks for, as the page again or as a file."""
-        form = Form(CheckQuestion(b""))
         try:
             form = await read_form(request, self._limits, self._size)
+        except Problem as problem:
+            return self._page(_EMPTY, problem)
+        return await self._answered(form)
+
+    async def _answered(self, form: Form) -> Response:
+        try:
             if form.action == "fetch":
                 form = replace(form, question=await self._fetched(form))
+            elif form.action == "example":
+                question = replace(form.question, robots=page.EXAMPLE, source=FetchedFile())
+                form = replace(form, question=question, is_filled=True)
             question = checked(form.question, self._limits)
-            if form.action in _EXPORTS:
-                return await self._export(question, form.action)
             if form.fix and form.action != "consider":
                 robots = await self._workers.run(fixed, question, form.fix, form.action)
                 question = replace(question, robots=robots)
+            if form.is_filled:
+                urls = await self._workers.run(own_urls, question)
+                question = checked(replace(question, urls=tuple(urls.decode().splitlines())), self._limits)
+            if form.action == "save":
+                return _attachment("robots.txt", question.robots)
+            if form.action == "csv":
+                return _attachment("verdicts.csv", await self._workers.run(page.verdicts_csv, question))
         except Problem as problem:
-            return StreamingResponse(self._pieces(form, str(problem)), problem.status, media_type="text/html")
-        return StreamingResponse(self._pieces(replace(form, question=question)), media_type="text/html")
+            return self._page(form, problem)
+        return self._page(replace(form, question=question))
 
     async def write(self, request: Request) -> Response:
         """``POST /write``: the page with a robots.txt that was written from choices, and its answer."""
-        form = Form(CheckQuestion(b""))
+        form = _EMPTY
         try:
             form = await read_form(request, self._limits, self._size)
             choices = choices_in(form.chosen)
-            robots = written(choices).encode()
-            question = replace(form.question, robots=robots, urls=telling_paths(choices))
-            question = replace(question, agents=page.PRESELECTED.agents, categories=page.PRESELECTED.categories)
-            form = Form(checked(question, self._limits))
+            question = replace(page.PRESELECTED, robots=written(choices).encode(), urls=telling_paths(choices))
+            return self._page(Form(checked(self._asked(question, request), self._limits)))
         except (ChoiceError, Problem) as error:
             return HTMLResponse(page.write_html(form.chosen, str(error)), getattr(error, "status", 400))
-        return StreamingResponse(self._pieces(form), media_type="text/html")
+
+    def _page(self, form: Form, problem: Problem | None = None) -> Response:
+        status = problem.status if problem else 200
+        return StreamingResponse(self._pieces(form, str(problem or "")), status, media_type="text/html")
 
     async def _pieces(self, form: Form, problem: str = "") -> AsyncIterator[bytes]:
         """The page, part by part: each is worked on when the one before has been read."""
-        head, tails = page.page_in_pieces(self._limits, form, problem)
+        parts = page.PARTS if form.action and not problem else ()
+        head, tails = page.page_in_pieces(self._limits, form, parts, problem)
         for piece in head:
             yield piece
-        for part, tail in zip(page.PARTS, tails, strict=not problem):
+        for part, tail in zip(parts, tails, strict=True):
             yield await self._part(part, form) + tail
 
     async def _part(self, part: str, form: Form) -> bytes:
@@ -130,33 +147,20 @@ class _Checker:
         except Problem as problem:
             return page.render("problem.html", problem=str(problem)).encode()
 
-    async def _export(self, question: CheckQuestion, format_name: str) -> Response:
-        job, media_type = _EXPORTS[format_name]
-        octets = await self._workers.run(getattr(page, job), question)
-        headers = {"Content-Disposition": f'attachment; filename="robots.{format_name}"'}
-        return Response(octets, media_type=media_type, headers=headers)
-
     async def check(self, request: Request) -> Response:
-        """``POST /api/check``: the answer as JSON, or in the ``format`` of the query."""
+        """``POST /api/check``: the answer as JSON."""
         question = question_in(await _json_of(request), self._limits)
-        question = replace(question, limit=self._size, visitor=client_of(request.scope))
-        format_name = request.query_params.get("format", "json")
-        if format_name not in _EXPORTS:
-            raise QuestionError(f"format: expected one of {', '.join(_EXPORTS)}")
-        return await self._export(question, format_name)
+        octets = await self._workers.run(page.facts, self._asked(question, request))
+        return Response(octets, media_type="application/json")
+
+    def _asked(self, question: CheckQuestion, request: Request) -> CheckQuestion:
+        return replace(question, limit=self._size, visitor=client_of(request.scope))
 
     async def _fetched(self, form: Form) -> CheckQuestion:
         """The question of *form* about the robots.txt of its site."""
         async with aclosing(self._fetch(form.site)) as steps:
             (found,) = [step async for step in steps if isinstance(step, FetchedFile)]
-        return replace(
-            form.question,
-            robots=found.body,
-            url=found.url,
-            hops=found.hops,
-            status=found.status,
-            found=found.access,
-        )
+        return replace(form.question, robots=found.body, source=replace(found, body=b""))
 
     def _fetch(self, site: str) -> AsyncGenerator[str | FetchedFile]:
         if not site or len(site) > self._limits.url_characters:
@@ -171,28 +175,10 @@ class _Checker:
             raise QuestionError('expected a JSON object such as {"site": "example.com"}')
         return StreamingResponse(_lines(self._fetch(site)), media_type="application/x-ndjson")
 
-    async def resources(self, request: Request) -> Response:
-        """``POST /resources``: whether the resources of a page are closed to a crawler."""
-        asked = PageQuestion()
-        try:
-            asked = page_in(await read_page_form(request, self._limits))
-            question, report = await self._report(asked, request)
-            html = await self._workers.run(resources.report_html, question, report, self._limits)
-        except Problem as problem:
-            return HTMLResponse(resources.page_html(self._limits, asked, str(problem)), problem.status)
-        return HTMLResponse(html)
 
-    async def resources_as_json(self, request: Request) -> Response:
-        """``POST /api/resources``: the same as JSON."""
-        question, report = await self._report(page_in(await _json_of(request)), request)
-        octets = await self._workers.run(resources.report_json, question, report)
-        return Response(octets, media_type="application/json")
-
-    async def _report(self, asked: PageQuestion, request: Request) -> tuple[PageQuestion, ResourceReport]:
-        """The question that was *asked*, checked, and its answer."""
-        question = replace(checked_page(asked, self._limits), visitor=client_of(request.scope))
-        run = self._workers.run
-        return question, await resources.report_on(question, self._limits, self._fetcher, run, self._size)
+def _attachment(name: str, octets: bytes) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(octets, media_type=guess_type(name)[0], headers=headers)
 
 
 async def _json_of(request: Request) -> Any:
@@ -208,23 +194,16 @@ async def _lines(steps: AsyncGenerator[str | FetchedFile]) -> AsyncIterator[str]
     try:
         async with aclosing(steps):
             async for step in steps:
-                yield json.dumps(_step_facts(step), ensure_ascii=False) + "\n"
+                facts = {"step": step} if isinstance(step, str) else _facts(step)
+                yield json.dumps(facts, ensure_ascii=False) + "\n"
     except Problem as problem:
         yield json.dumps({"error": str(problem)}) + "\n"
 
 
-def _step_facts(step: str | FetchedFile) -> dict[str, Any]:
-    """A step of a fetch as data for JSON: a message, or the result, whose octets are in Base64."""
-    if isinstance(step, str):
-        return {"step": step}
-    return {
-        "url": step.url,
-        "hops": step.hops,
-        "status": step.status,
-        "access": step.access.value,
-        "robots": step.body.decode("utf-8", "replace"),
-        "octets": b64encode(step.body).decode(),
-    }
+def _facts(found: FetchedFile) -> dict[str, Any]:
+    """The result of a fetch as data for JSON; its octets are in Base64."""
+    text, octets = found.body.decode("utf-8", "replace"), b64encode(found.body).decode()
+    return {"source": found.as_facts(), "robots": text, "octets": octets}
 
 
 async def _problem(request: Request, problem: Any) -> Response:

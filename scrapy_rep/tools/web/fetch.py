@@ -1,4 +1,4 @@
-"""Polite fetches of a robots.txt, and of a page with those of its resources, by httpcore over a network of ours.
+"""Polite fetches of a robots.txt, by httpcore over a network of ours.
 
 What redirects and statuses of a robots.txt mean is what they mean in a crawl.
 """
@@ -7,64 +7,80 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import AsyncGenerator
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import asdict, dataclass, field, replace
+from itertools import product
+from typing import Any, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import httpcore
 from anyio import current_time, fail_after
 from w3lib.url import safe_url_string
 
+from scrapy_rep.clock import clock
 from scrapy_rep.decoders import decoders
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.access import TRUNCATED, RawResponse, body_of, headers_read, read
+from scrapy_rep.protocol.access import TRUNCATED, RawResponse, headers_read, read
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.tools.resources import MAX_HOPS, PageResponse
+from scrapy_rep.tools.answers import listed
 
 from .network import Network, NotFetchedError, Resolver, resolve
-from .visitors import Hosts, Limits
+from .visitors import Hosts, Limits, Problem
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-_HEADERS: Final = (("Accept-Encoding", "identity"), ("Connection", "close"))
-_TEXT: Final = "text/plain, */*;q=0.5"
-_PAGE: Final = "text/html, application/xhtml+xml;q=0.9, */*;q=0.5"
+_HEADERS: Final = (
+    ("Accept", "text/plain, */*;q=0.5"),
+    ("Accept-Encoding", "identity"),
+    ("Connection", "close"),
+)
+_MAX_HOPS: Final = 5
+"""Redirects that are followed (RFC 9309 section 2.3.1.2)."""
+
+_SIBLING_TIME: Final = 5.0
+"""Seconds for each of the siblings of a site, within the time of its fetch."""
+
 _HOSTS_OF_ADDRESS: Final = 5
 """Hosts that may share an address: so many fetches from it are made in the time of one from a host."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedFile:
-    """A robots.txt: ``url`` was requested, ``hops`` are its redirects, ``status`` is that of the last response.
+    """A robots.txt and where it comes from; without a ``url`` it was not fetched.
 
-    ``body`` is empty unless ``access`` is successful: the page of an error has no rules.
+    ``url`` was requested, ``hops`` are its redirects, ``status`` is that of the last response, ``time`` is in
+    POSIX seconds. ``body`` is empty unless ``access`` is successful: the page of an error has no rules. ``others``
+    are sentences about the same site with and without www, over http and https.
     """
 
-    url: str
-    hops: tuple[str, ...]
-    status: int
-    access: Access
-    body: bytes
+    url: str = ""
+    hops: tuple[str, ...] = ()
+    status: int | None = None
+    access: Access = Access.SUCCESSFUL
+    body: bytes = field(default=b"", repr=False)
+    content_type: str = ""
+    time: float = 0.0
+    others: tuple[str, ...] = ()
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same without the body as data for JSON."""
+        facts = {**asdict(self), "access": self.access.value}
+        del facts["body"]
+        return facts
 
 
 def robots_url(site: str) -> str:
     """The URL of the robots.txt of *site*: a host, or any URL of it. Raises `NotFetchedError`."""
-    return Origin.from_url(page_url(site)).robots_url
-
-
-def page_url(site: str) -> str:
-    """The URL of *site*, which may be a bare host. Raises `NotFetchedError`."""
     url = site.strip()
     try:
-        url = safe_url_string(url if "://" in url else f"https://{url}")
-        origin = Origin.from_url(url)
+        origin = Origin.from_url(safe_url_string(url if "://" in url else f"https://{url}"))
     except ValueError as error:
         raise NotFetchedError(f"{shown(site)}: {error}") from None
     if origin.scheme not in _DEFAULT_PORTS:
         raise NotFetchedError(f"{shown(site)}: write an address that starts with https:// or http://")
-    return url
+    return origin.robots_url
 
 
 class WebFetcher:
@@ -88,66 +104,70 @@ class WebFetcher:
     def fetch(self, url: str) -> AsyncGenerator[str | FetchedFile]:
         """Fetch the robots.txt at *url*: yield a line of text for each step, and at the end the result.
 
-        Raises `TooManyError` at once if its host was asked a moment ago. The generator raises it for the host of a
-        redirect and for an address, and `NotFetchedError`.
+        Its siblings are compared with it. Raises `TooManyError` at once if its host was asked a moment ago. The
+        generator raises it for the host of a redirect and for an address, and `NotFetchedError`.
         """
-        network = self.network()
+        network = Network(self._resolve, self._addresses, public_only=self._limits.is_public)
         network.count(self._hosts, Origin.from_url(url).host)
-        return self._steps(url, network, self._limits.fetch_time)
+        return self._compared(url, network)
 
-    def network(self) -> Network:
-        """The network of a question of which nothing has been fetched."""
-        return Network(self._resolve, self._addresses, public_only=self._limits.is_public)
+    async def _compared(self, url: str, network: Network) -> AsyncGenerator[str | FetchedFile]:
+        """The steps to *url* and its siblings, and the file with what they have."""
+        until = current_time() + self._limits.fetch_time
+        async with aclosing(self._steps(url, network, until)) as steps:
+            async for step in steps:
+                if isinstance(step, FetchedFile):
+                    found = step
+                else:
+                    yield step
+        others: defaultdict[str, list[str]] = defaultdict(list)
+        for sibling in _siblings(url):
+            origin = str(Origin.from_url(sibling))
+            yield f"comparing with {origin}"
+            others[await self._compared_with(found, sibling, network, until)].append(origin)
+        yield replace(found, others=tuple(f"{what} at {listed(origins)}." for what, origins in others.items()))
 
-    async def robots(self, url: str, network: Network, seconds: float) -> FetchedFile:
-        """Fetch the robots.txt at *url* within so many *seconds*. Raises `TooManyError` and `NotFetchedError`."""
-        async with aclosing(self._steps(url, network, seconds)) as steps:
-            (found,) = [step async for step in steps if isinstance(step, FetchedFile)]
-        return found
+    async def _compared_with(self, found: FetchedFile, url: str, network: Network, until: float) -> str:
+        """What the sibling at *url* has, beside the file that was *found*."""
+        until = min(until, current_time() + _SIBLING_TIME)
+        try:
+            async with aclosing(self._steps(url, network, until)) as steps:
+                (other,) = [step async for step in steps if isinstance(step, FetchedFile)]
+        except Problem:
+            return "No answer"
+        if other.access is not Access.SUCCESSFUL:
+            return f"No robots.txt (status {other.status})"
+        return "The same file" if other.body == found.body else "Another file"
 
-    async def page(self, url: str, network: Network, seconds: float) -> PageResponse:
-        """Request the page at *url* within so many *seconds*. Raises `TooManyError` and `NotFetchedError`."""
-        response = await self._ask(url, network, current_time() + seconds, seconds, _PAGE)
-        location, content_type = _location(url, response) or "", response.headers.get("content-type", "")
-        return PageResponse.of(url, response.status, location, content_type, self._page_body(url, response))
-
-    def _page_body(self, url: str, response: RawResponse) -> bytes:
-        """The body of a page, as far as it counts; empty for any status but 2xx."""
-        if not 200 <= response.status < 300:
-            return b""
-        limit = self._limits.robots_octets
-        body, problem, _ = body_of(response, limit, decoders())
-        if problem:
-            raise NotFetchedError(f"{shown(url)}: {problem}")
-        return body[:limit]
-
-    async def _steps(self, url: str, network: Network, seconds: float) -> AsyncGenerator[str | FetchedFile]:
+    async def _steps(self, url: str, network: Network, until: float) -> AsyncGenerator[str | FetchedFile]:
         hops: list[str] = []
-        until = current_time() + seconds
         while True:
             target = (hops or [url])[-1]
             yield f"asking {shown(target)}"
-            response = await self._ask(target, network, until, seconds, _TEXT)
+            response = await self._ask(target, network, until)
             location = _location(target, response)
             if location is None:
-                yield f"status {response.status}, {number_of(len(response.body), 'octet', 'octets')}"
+                yield f"status {response.status}, {number_of(len(response.body), 'byte', 'bytes')}"
                 reading = read(response, limit=self._limits.robots_octets, decoders=decoders())
                 if reading.problem:  # whatever the status says
                     raise NotFetchedError(f"{shown(target)} is unreachable: {reading.problem}")
                 if reading.warning:
                     yield reading.warning
                 body = reading.body[: self._limits.robots_octets] if reading.access is Access.SUCCESSFUL else b""
-                yield FetchedFile(url, tuple(hops), response.status, reading.access, body)
+                content_type = response.headers.get("content-type", "")
+                yield FetchedFile(
+                    url, tuple(hops), response.status, reading.access, body, content_type, clock.time()
+                )
                 return
             yield f"status {response.status}: redirected to {shown(location)}"
-            if len(hops) == MAX_HOPS or not Origin.from_url(url).may_lead_to(location):
-                why = "more than five redirects" if len(hops) == MAX_HOPS else "a redirect that is not followed"
+            if len(hops) == _MAX_HOPS or not Origin.from_url(url).may_lead_to(location):
+                why = "more than five redirects" if len(hops) == _MAX_HOPS else "a redirect that is not followed"
                 yield f"{why}: as if there were no robots.txt"
-                yield FetchedFile(url, tuple(hops), response.status, Access.UNAVAILABLE, b"")
+                yield FetchedFile(url, tuple(hops), response.status, Access.UNAVAILABLE, time=clock.time())
                 return
             hops.append(location)
 
-    async def _ask(self, url: str, network: Network, until: float, seconds: float, accept: str) -> RawResponse:
+    async def _ask(self, url: str, network: Network, until: float) -> RawResponse:
         """Make one request *until* then, with all failures as `NotFetchedError`."""
         origin = Origin.from_url(url)
         where = shown(str(origin))
@@ -156,9 +176,9 @@ class WebFetcher:
             raise NotFetchedError(f"{where}: only the default ports of http and https are asked")
         try:
             with fail_after(max(until - current_time(), 0)):
-                return await self._exchange(url, origin, network, accept)
+                return await self._exchange(url, origin, network)
         except TimeoutError:
-            raise NotFetchedError(f"{where} did not finish within {seconds:.2g} s") from None
+            raise NotFetchedError(f"{where} did not finish within {self._limits.fetch_time:.2g} s") from None
         except httpcore.LocalProtocolError:
             raise NotFetchedError(f"{shown(url)} cannot be requested") from None
         except httpcore.RemoteProtocolError as error:
@@ -168,12 +188,12 @@ class WebFetcher:
         finally:
             await network.disconnect()
 
-    async def _exchange(self, url: str, origin: Origin, network: Network, accept: str) -> RawResponse:
+    async def _exchange(self, url: str, origin: Origin, network: Network) -> RawResponse:
         """Send a GET for *url*; of the body of the response no more is read than is needed."""
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         asked = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target.encode())
-        headers = [("Host", str(origin).partition("://")[2]), ("User-Agent", self.user_agent), ("Accept", accept)]
+        headers = [("Host", str(origin).partition("://")[2]), ("User-Agent", self.user_agent)]
         connection = httpcore.AsyncHTTPConnection(asked.origin, ssl_context=self._tls, network_backend=network)
         limit, body, damage = self._limits.robots_octets, bytearray(), ""
         async with connection.stream("GET", asked, headers=[*headers, *_HEADERS]) as response:
@@ -186,6 +206,17 @@ class WebFetcher:
                 damage = TRUNCATED
         pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers]
         return RawResponse(response.status, {**dict(pairs), **headers_read(pairs)}, bytes(body), damage)
+
+
+def _siblings(url: str) -> Iterator[str]:
+    """The robots.txt beside that at *url*: with and without www, over http and https; none for an address."""
+    origin = Origin.from_url(url)
+    name = origin.host.removeprefix("www.")
+    if "." not in name or name[-1].isdigit() or origin.port != _DEFAULT_PORTS[origin.scheme]:
+        return
+    for scheme, host in product(("https", "http"), (name, f"www.{name}")):
+        if (scheme, host) != (origin.scheme, origin.host):
+            yield Origin.from_url(f"{scheme}://{host}:{_DEFAULT_PORTS[scheme]}/").robots_url
 
 
 def _location(url: str, response: RawResponse) -> str | None:

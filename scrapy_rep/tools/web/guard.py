@@ -12,7 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .page import error_html
+from .page import render
 from .visitors import Limits, Problem, TooManyError, Visitors, client_of
 
 HEADERS: Final = {
@@ -39,7 +39,7 @@ def refusal(scope: Scope, why: str, status: int, headers: Mapping[str, str] | No
     """The response that says why there is no answer: JSON to those who ask the API, a page to all others."""
     if f"{scope['path']}/".startswith("/api/"):
         return JSONResponse({"error": why}, status, headers)
-    return HTMLResponse(error_html(why), status, headers)
+    return HTMLResponse(render("error.html", problem=why), status, headers)
 
 
 def refusal_for(scope: Scope, problem: Problem) -> Response:
@@ -68,7 +68,7 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, with_headers)
             return
-        if scope["method"] != "POST":
+        if scope["method"] != "POST" and not scope.get("query_string"):  # "?site=" may fetch
             await self._app(scope, receive, with_headers)
             return
         try:
@@ -128,7 +128,7 @@ class _Bounded:
 
 
 def _too_large(limits: Limits) -> Problem:
-    return Problem(f"a request has at most {limits.request_octets:,} octets", 413)
+    return Problem(f"a request has at most {limits.request_octets:,} bytes", 413)
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:

@@ -72,25 +72,18 @@ def is_public(address: str) -> bool:
 
 
 class Network(AnyIOBackend):
-    """The network of one question: of a fetch with all its redirects, or of several fetches in turn.
+    """The network of one question: of a fetch with all its redirects.
 
     It reaches public addresses alone, or what the visitor names; but a public site must not lead to a private
     address. The addresses that it tries are counted in *counted*.
     """
 
-    def __init__(
-        self, resolver: Resolver, counted: Hosts, *, public_only: bool, asked: set[str] | None = None
-    ) -> None:
-        """*asked* are the hosts and addresses that this question has asked before."""
+    def __init__(self, resolver: Resolver, counted: Hosts, *, public_only: bool) -> None:
         self._resolve = resolver
         self._addresses = counted
         self._public_only = public_only
-        self._asked = set() if asked is None else asked
+        self._asked: set[str] = set()
         self._stream: AsyncNetworkStream | None = None
-
-    def beyond(self) -> Network:
-        """A network for a site that one of this network leads to: it counts with this one, what both ask once."""
-        return Network(self._resolve, self._addresses, public_only=self._public_only, asked=self._asked)
 
     def count(self, counted: Hosts, *hosts: str) -> None:
         """Count *hosts* in *counted*, each once in this question. Raises `TooManyError`."""

@@ -8,90 +8,59 @@ from __future__ import annotations
 import io
 import json
 from codecs import iterdecode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from importlib.resources import files
 from itertools import chain
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from scrapy_rep.protocol import DIALECTS
+from scrapy_rep.clock import clock
 from scrapy_rep.protocol.display import shown
+from scrapy_rep.tools.answers import time_text
 from scrapy_rep.tools.files import write_csv
-from scrapy_rep.tools.lint.config import Config
-from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
 from scrapy_rep.tools.page import page_template
-from scrapy_rep.tools.profiles import GROUPS
 from scrapy_rep.tools.writer import TRAINING
 
-from .annotated import annotate, changes_by, found_in, linted_file, place_of, summary
+from .annotated import annotate, changes_by, found_in, summary
 from .question import CATEGORIES, CheckQuestion, Form
-from .verdicts import compare, judge
+from .verdicts import judge
 from .visitors import Limits
-
-_COMPARING_TIME: Final = 2.0
-"""Seconds after which no further dialect is compared."""
-
-_CATEGORIES: Final = {
-    "training": "crawlers that train AI",
-    "search": "well-known search engines",
-    "ai-search": "crawlers for AI search",
-    "user-request": "AI programs that fetch what a user asks for",
-    "archive": "archives",
-    "seo": "SEO tools",
-}
-"""What the page calls the categories of crawlers."""
 
 _OFTEN: Final = ("Googlebot", "bingbot")
 """The crawlers that the page offers first, one by one."""
 
-_ONE_BY_ONE: Final = {
-    name: tuple(token for token in tokens if token not in _OFTEN) for name, tokens in CATEGORIES.items()
-}
-
 PRESELECTED: Final = CheckQuestion(b"", agents=("*", *_OFTEN), categories=("training",))
 """What an empty form asks about; ``*`` is every crawler that no group names."""
 
-DIALECTS_KNOWN: Final = {"google": "Google", "bing": "Bing", "1994": "the standard of 1994"}
-"""What people call the dialects that they know."""
-
-OTHER_DIALECTS: Final = {
-    "google-exact": "Google's open-source parser, octet by octet",
-    "yandex": "Yandex",
-    "baidu": "Baidu",
-    "1996": "the Internet-Draft of 1996",
-    "rambler-2006": "Rambler in 2006",
-    "geoportal-first": "Esri Geoportal Server, as documented",
-    "geoportal-longest": "Esri Geoportal Server, as it runs",
-}
-"""What the other dialects are called."""
+EXAMPLE: Final = files(__package__).joinpath("static/example.txt").read_bytes()
+"""What people can try who have no robots.txt at hand."""
 
 _PLACE: Final = Markup("<!-- place for a part -->")
 _SLICE: Final = 65_536
 
 
 def page_in_pieces(
-    limits: Limits, form: Form | None = None, problem: str = ""
+    limits: Limits, form: Form, parts: Sequence[str] = (), problem: str = ""
 ) -> tuple[Iterator[bytes], list[bytes]]:
-    """Return what stands before the first of the `PARTS`, in pieces, and what follows each.
+    """Return what stands before the first of the *parts*, in pieces, and what follows each.
 
-    *problem* says why there is no answer to *form*; there are no parts then.
+    *problem* says why there is no answer to *form*.
     """
-    question = form.question if form else PRESELECTED
-    offered = {"*", *_OFTEN}.union(*_ONE_BY_ONE.values())
+    question = form.question
     page = render(
         "page.html",
-        form=form or Form(question),
+        form=form,
         question=question,
         often=_OFTEN,
-        categories={name: (title, CATEGORIES[name]) for name, title in _CATEGORIES.items()},
-        one_by_one=_ONE_BY_ONE,
-        others=[agent for agent in question.agents if agent.strip() and agent not in offered],
-        known=DIALECTS_KNOWN,
-        other_dialects=OTHER_DIALECTS,
+        categories=CATEGORIES,
+        others=[agent for agent in question.agents if agent.strip() and agent not in {"*", *_OFTEN}],
         limits=limits,
         problem=problem,
-        parts=PARTS if form and not problem else (),
+        parts=parts,
+        preselected=PRESELECTED,
+        source=json.dumps(question.source.as_facts()) if question.source.url else "",
         place=_PLACE,
     )
     start, head, *tails = (piece.encode() for piece in page.split(_PLACE))
@@ -99,45 +68,37 @@ def page_in_pieces(
 
 
 def file_html(question: CheckQuestion, action: str = "", key: str = "") -> str:
-    """The sentences, the findings, the worst first, and the file.
+    """The verdict, the facts, the sentences, the findings, the worst first, and the file.
 
-    With the *action* "consider" the finding with this *key* says what its fix would change; otherwise the finding
-    has been fixed, and the one that is now in its place has the focus.
+    With the *action* "consider" the finding with this *key* says what its fix would change; otherwise it has been
+    fixed, and the findings with its code have the focus.
     """
     found = found_in(question)
     file = annotate(question, found)
-    place = place_of(file.findings, key)
-    fix = file.findings[place].changes if action == "consider" and place >= 0 else None
+    fix = next((here.changes for here in found if action == "consider" and here.key == key), None)
     return render(
         "file.html",
         file=file,
         sentences=summary(question, found),
-        place=place,
-        changes=changes_by(fix, question) if fix else None,
-        numbers={here.key: number for number, here in enumerate(file.findings, start=1)},
-        is_fixed=action in {"apply", "confirm"},
+        considered=key if fix else "",
+        changes=changes_by(fix, question) if fix else [],
+        fixed=key.partition(":")[0] if action in {"apply", "confirm"} else "",
         question=question,
+        size=len(question.robots),
+        most=f"{question.limit / 1_024:,.0f} KiB",
+        time=time_text(question.source.time or clock.time()),
     )
 
 
 def verdicts_html(question: CheckQuestion) -> str:
     """The table of verdicts, and what the file says to each crawler."""
-    answer = judge(question)
-    columns: list[tuple[str, tuple[str, ...]]] = [(agent, (agent,)) for agent in question.agents]
-    columns += [(f"all {_CATEGORIES[name]}", CATEGORIES[name]) for name in question.categories]
-    count = len(question.crawlers)
+    answer, count = judge(question), len(question.crawlers)
+    columns = [*((agent,) for agent in question.agents), *(CATEGORIES[name] for name in question.categories)]
     rows = []
     for start in range(0, len(answer.verdicts), count):
         of_url = {one.agent: one for one in answer.verdicts[start : start + count]}
-        rows.append([[of_url[agent] for agent in agents] for _, agents in columns])
-    titles = [title for title, _ in columns]
-    return render("verdicts.html", answer=answer, titles=titles, rows=rows, question=question)
-
-
-def dialects_html(question: CheckQuestion) -> str:
-    """What other dialects make of the file."""
-    names = DIALECTS_KNOWN | OTHER_DIALECTS
-    return render("dialects.html", comparison=compare(question, _COMPARING_TIME), question=question, names=names)
+        rows.append([[of_url[agent] for agent in agents] for agents in columns])
+    return render("verdicts.html", answer=answer, rows=rows, question=question)
 
 
 def write_html(chosen: Mapping[str, str], problem: str = "") -> str:
@@ -145,17 +106,7 @@ def write_html(chosen: Mapping[str, str], problem: str = "") -> str:
     return render("write.html", chosen=chosen, problem=problem, training=len(TRAINING))
 
 
-def api_html(limits: Limits) -> str:
-    """What the API takes and answers, with these *limits*."""
-    return render("api.html", limits=limits, categories=CATEGORIES, dialects=DIALECTS, groups=GROUPS)
-
-
-def error_html(problem: str) -> str:
-    """The page that says why there is no other."""
-    return render("error.html", problem=problem)
-
-
-PARTS: Final = ("file", "verdicts", "dialects")
+PARTS: Final = ("file", "verdicts")
 """The parts of an answer, in the order in which they are sent."""
 
 
@@ -185,14 +136,8 @@ def facts(question: CheckQuestion) -> str:
         "summary": summary(question, found),
         **asdict(judge(question)),
         "findings": [here.as_facts() for here in found],
-        "dialects": compare(question, _COMPARING_TIME).as_facts(),
     }
     return json.dumps(facts, indent=1)
-
-
-def sarif(question: CheckQuestion) -> str:
-    """The findings as one SARIF 2.1.0 document."""
-    return json.dumps(sarif_document(sarif_results(linted_file(question)), Config()), indent=1)
 
 
 def verdicts_csv(question: CheckQuestion) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -17,22 +18,20 @@ from scrapy_rep.protocol.path_pattern import octets
 from scrapy_rep.protocol.product_token import asked_token
 from scrapy_rep.tools.answers import url_problem
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, AI_CRAWLERS_IN_USE, CRAWLERS, SEARCH_CRAWLERS, Category
-from scrapy_rep.tools.resources import RENDERER
 from scrapy_rep.tools.writer import TRAINING, ChoiceError, Choices
 
-from .fetch import page_url
+from .fetch import FetchedFile
 from .visitors import Limits, Problem, client_of
 
 _DEFAULT_DIALECT: Final = next(iter(DIALECTS))
-_MOST_HOPS: Final = 5
+_MOST_SAID: Final = 5
+"""Redirects of a file, and sentences about its siblings, that a form gives back."""
+
 _SMALL: Final = 500_000
 """Octets of a robots.txt times verdicts: what has no more takes less than a second, however hostile it is."""
 JSON_FIELDS: Final = {"robots", "urls", "agents", "categories", "dialect"}
-PAGE_FIELDS: Final = {"url", "agent"}
 _MOST_FORM_FIELDS: Final = 300
 _SEPARATORS: Final = re.compile(r"[\n,]")
-_ACCESS: Final = {access.value: access for access in Access}
-_STATUS: Final = re.compile(r"[1-5]\d\d")
 
 
 def _of_ai(category: Category) -> tuple[str, ...]:
@@ -64,19 +63,15 @@ class CheckQuestion:
     """What a visitor asks; it travels to a worker process.
 
     ``agents`` are asked about one by one, each of ``categories``, names of `CATEGORIES`, as a whole.
-    ``url`` is where the robots.txt was fetched, ``hops`` are its redirects, ``status`` is that of the response and
-    ``found`` says what it means; empty for one that was pasted. Of ``robots``, ``limit`` octets are parsed.
-    ``visitor`` is who asks.
+    ``source`` is where the robots.txt was fetched, without its body; empty for one that was pasted. Of ``robots``,
+    ``limit`` octets are parsed. ``visitor`` is who asks.
     """
 
     robots: bytes
     urls: tuple[str, ...] = ("/",)
     agents: tuple[str, ...] = ("*",)
     dialect: str = _DEFAULT_DIALECT
-    url: str = ""
-    hops: tuple[str, ...] = ()
-    status: int | None = None
-    found: Access = Access.SUCCESSFUL
+    source: FetchedFile = FetchedFile()
     limit: int = MAX_SIZE
     visitor: str = ""
     categories: tuple[str, ...] = ()
@@ -100,18 +95,7 @@ class CheckQuestion:
     @property
     def access(self) -> Access:
         """What the fetch means; a text that is pasted after a failed fetch stands for itself."""
-        return Access.SUCCESSFUL if self.robots else self.found
-
-
-@dataclass(frozen=True, slots=True)
-class PageQuestion:
-    """Whether the resources of the page at ``url`` are closed to ``agent``; ``visitor`` is who asks."""
-
-    url: str = ""
-    agent: str = RENDERER
-    visitor: str = ""
-    is_large: ClassVar = True
-    """Its work may take so long that small questions do not wait for it."""
+        return Access.SUCCESSFUL if self.robots else self.source.access
 
 
 FIXES: Final = ("apply", "consider", "confirm")
@@ -120,16 +104,18 @@ FIXES: Final = ("apply", "consider", "confirm")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of the form: ``action`` is "check", "fetch", a format of an export, or one of `FIXES`.
+    """The fields of the form: ``action`` is "check", "fetch", "example", "save", "csv", or one of `FIXES`.
 
-    ``fix`` is the key of the finding that the last ones are about, ``site`` is what to fetch.
-    ``chosen`` are the fields as they are, for the form that writes a robots.txt.
+    ``fix`` is the key of the finding that the last ones are about, or the code of several; ``site`` is what to
+    fetch. With ``is_filled`` the URLs are those that we filled in, and follow the file. ``chosen`` are the fields
+    as they are, for the form that writes a robots.txt.
     """
 
     question: CheckQuestion
     action: str = "check"
     fix: str = ""
     site: str = ""
+    is_filled: bool = True
     chosen: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -137,7 +123,7 @@ def checked(question: CheckQuestion, limits: Limits) -> CheckQuestion:
     """Return *question* with defaults and product tokens filled in. Raises `QuestionError` beyond the *limits*."""
     if len(question.robots) > limits.robots_octets:
         raise QuestionError(
-            f"robots: {len(question.robots):,} octets, but at most {limits.robots_octets:,} are checked"
+            f"robots: {len(question.robots):,} bytes, but at most {limits.robots_octets:,} are checked"
         )
     if question.dialect not in DIALECTS:
         raise QuestionError(f"dialect: {shown(question.dialect)!r} is none of {', '.join(DIALECTS)}")
@@ -148,14 +134,11 @@ def checked(question: CheckQuestion, limits: Limits) -> CheckQuestion:
     if unknown := [name for name in categories if name not in CATEGORIES]:
         raise QuestionError(f"categories: {shown(unknown[0])!r} is none of {', '.join(CATEGORIES)}")
     agents = _bounded("agents", question.agents, limits.agents, limits.agent_characters)
-    hops = tuple(hop[: limits.url_characters] for hop in question.hops[:_MOST_HOPS])
     found = replace(
         question,
         urls=urls,
         agents=tuple(dict.fromkeys(map(_token, agents))) or (() if categories else ("*",)),
         categories=categories,
-        url=question.url[: limits.url_characters],
-        hops=hops,
     )
     if len(urls) * len(found.crawlers) > limits.verdicts:
         given = f"{len(urls):,} urls times {len(found.crawlers):,} agents"
@@ -221,16 +204,12 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
             [value for value in fields.getlist(name) if isinstance(value, str)]
             for name in ("agents", "categories")
         )
-        status = texts.get("status", "")
         question = CheckQuestion(
             await _robots(fields),
             tuple(texts.get("urls", "").splitlines()),
             (*agents, *_SEPARATORS.split(texts.get("names", ""))),
             texts.get("dialect") or _DEFAULT_DIALECT,
-            texts.get("url", ""),
-            tuple(texts.get("hops", "").split()),
-            int(status) if _STATUS.fullmatch(status) else None,
-            _ACCESS.get(texts.get("access", ""), Access.SUCCESSFUL),
+            _source(texts.get("source", ""), limits),
             limit,
             client_of(request.scope),
             tuple(categories),
@@ -239,8 +218,9 @@ async def read_form(request: Request, limits: Limits, limit: int) -> Form:
         await fields.close()
     action = next((name for name in FIXES if texts.get(name)), "")
     fix = texts.get(action, "")
-    action = action or texts.get("export") or texts.get("action") or "check"
-    return Form(question, action, fix, texts.get("site", "").strip(), texts)
+    action = action or texts.get("action") or "check"
+    is_filled = question.urls in ((), tuple(texts.get("filled", "").splitlines()))
+    return Form(question, action, fix, texts.get("site", "").strip(), is_filled, texts)
 
 
 def choices_in(chosen: Mapping[str, str]) -> Choices:
@@ -260,33 +240,6 @@ def choices_in(chosen: Mapping[str, str]) -> Choices:
     )
 
 
-async def read_page_form(request: Request, limits: Limits) -> dict[str, str]:
-    """The form about resources, as the visitor wrote it. Raises `QuestionError`."""
-    fields = await _fields(request, limits)
-    try:
-        return {name: str(fields.get(name, "")) for name in ("url", "agent")}
-    finally:
-        await fields.close()
-
-
-def page_in(data: object) -> PageQuestion:
-    """Return the question in the form or in the JSON *data* of the API, unchecked. Raises `QuestionError`."""
-    if isinstance(data, dict) and data.keys() <= PAGE_FIELDS:
-        url, agent = data.get("url"), data.get("agent", "")
-        if isinstance(url, str) and isinstance(agent, str):
-            return PageQuestion(url.strip(), agent.strip() or RENDERER)
-    raise QuestionError('expected a JSON object such as {"url": "https://example.com/", "agent": "Googlebot"}')
-
-
-def checked_page(asked: PageQuestion, limits: Limits) -> PageQuestion:
-    """Complete the URL and the product token. Raises `QuestionError` and `NotFetchedError`."""
-    if not asked.url or len(asked.url) > limits.url_characters:
-        raise QuestionError("page: write its address, such as https://example.com/")
-    if len(asked.agent) > limits.agent_characters:
-        raise QuestionError(f"agent: it has more than {limits.agent_characters:,} characters")
-    return replace(asked, url=page_url(asked.url), agent=_token(asked.agent))
-
-
 async def _fields(request: Request, limits: Limits) -> FormData:
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         # The other encoding of forms, which no page of ours asks for, takes half a second to decode.
@@ -296,6 +249,24 @@ async def _fields(request: Request, limits: Limits) -> FormData:
         return await _InMemory(request.headers, request.stream(), max_files=1, **bounds).parse()
     except (MultiPartException, KeyError) as error:
         raise QuestionError(f"the form cannot be read: {getattr(error, 'message', error)}") from None
+
+
+def _source(text: str, limits: Limits) -> FetchedFile:
+    """Where the file of a form was fetched, as our page wrote it; what else is in it only its sender sees."""
+    try:
+        data = json.loads(text)
+        hops, others = ([str(one)[: limits.url_characters] for one in data[name]] for name in ("hops", "others"))
+        return FetchedFile(
+            str(data["url"])[: limits.url_characters],
+            tuple(hops[:_MOST_SAID]),
+            data["status"] if data["status"] in range(100, 600) else None,
+            Access(data["access"]),
+            content_type=str(data["content_type"])[: limits.agent_characters],
+            time=float(data["time"]),
+            others=tuple(others[:_MOST_SAID]),
+        )
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return FetchedFile()
 
 
 async def _robots(fields: FormData) -> bytes:

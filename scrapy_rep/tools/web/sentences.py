@@ -1,56 +1,53 @@
-"""The answer in sentences, for people new to robots.txt: who is shut out of what, what is wrong, what to do first.
+"""The answer in sentences, for people new to robots.txt: the verdict, who is blocked from what, what to do first.
 
 `sentences` is told everything: it reads no file, asks no linter and knows no HTML.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from scrapy_rep.census.restriction import ALL, NONE, OTHERS, Restriction, decisive, is_rest_open, restrictions
+from scrapy_rep.census.restriction import (
+    ALL,
+    NONE,
+    OTHERS,
+    PART,
+    Restriction,
+    Restrictions,
+    decisive,
+    is_rest_open,
+    restrictions,
+)
+from scrapy_rep.directives.robots_signals import RobotsSignals
+from scrapy_rep.directives.vocabulary import Permission, Purpose, answers
 from scrapy_rep.protocol import Access, Dialect, RobotsTxt, Rule
 from scrapy_rep.protocol.display import abridged, number_of, shown
 from scrapy_rep.protocol.product_token import is_global, token_in
 from scrapy_rep.protocol.records import as_text
 from scrapy_rep.tools.answers import listed, some
-from scrapy_rep.tools.crawlers import (
-    CRAWLERS,
-    SEARCH_CRAWLERS,
-    Category,
-    crawler_of,
-)
-from scrapy_rep.tools.lint import CODES, Consequence, Finding, Severity
+from scrapy_rep.tools.crawlers import CRAWLERS, SEARCH_CRAWLERS, Category, crawler_of
+from scrapy_rep.tools.lint import Finding, Severity
 from scrapy_rep.tools.profiles import DISOBEYS, special, token_for
 from scrapy_rep.tools.writer import TRAINING
-
-from .verdicts import UrlVerdict
 
 _MOST_NAMES: Final = 3
 _MOST_PATHS: Final = 3
 _MOST_LINES: Final = 4
-MOST_URLS: Final = 3
-"""URLs that sentences are made about."""
-
 _MOST_WHO: Final = 6
 """Sentences about crawlers that differ from all others."""
 
-_MOST_PROBLEMS: Final = 8
-_MOST_NOTES: Final = 3
-"""Crawlers that do not read the file literally, of which a sentence speaks."""
-
-_MOST_CONSEQUENCES: Final = 2
-"""Consequences of a fault that are spoken of."""
-
 _MOST_UNKNOWN: Final = 10
 """Crawlers that nobody knows, of those that the file names."""
+
+_MOST_ASKED: Final = 50
+"""Groups that are asked what they say about AI, each by reading the whole file."""
 
 _MOST_COMPARED: Final = 100
 """Rules that close and rules that open, which are compared to tell what is an exception."""
 
 _LONGEST_PATH: Final = 60
-_TYPOS: Final = frozenset({"misspelt-key", "misspelt-key-ignored", "misspelt-agent"})
 _SERIOUS: Final = (Severity.ERROR, Severity.WARNING)
 
 _SPECIAL: Final = tuple(
@@ -71,40 +68,45 @@ _KINDS: Final = {
     Category.PREVIEW: "crawlers for previews of links",
 }
 
+_USES: Final = {
+    Purpose.SEARCH: "search",
+    Purpose.AI_INPUT: "answers by AI",
+    Purpose.AI_TRAIN: "AI training",
+    Purpose.AI_INDEX: "indexing for AI",
+}
+
 
 def sentences(
     robotstxt: RobotsTxt,
     findings: Sequence[Finding],
-    verdicts: Sequence[UrlVerdict] = (),
-    notes: Sequence[str] = (),
     *,
     access: Access = Access.SUCCESSFUL,
     status: int | None = None,
 ) -> list[str]:
-    """What *robotstxt* means, in sentences: who is shut out of what, what is wrong, and what to do first.
+    """What *robotstxt* means: in short, then who is blocked from what, what it says about AI, what to do first.
 
-    *findings* are those of the linter. *verdicts*, in the order of their URLs, are those that were asked for; if
-    they are about a few URLs, a sentence says what they are. *notes* say which of the crawlers that were asked
-    about follow another group than one would think. *access* and *status* are those of the fetch.
+    *findings* are those of the linter, *access* and *status* those of the fetch.
     """
     if access is Access.SUCCESSFUL:
-        apart = [f"{note}." for note in notes[:_MOST_NOTES] if note]
-        return [*_who(_Paths(robotstxt)), *apart, *_asked(verdicts), *_problems(findings)]
+        paths = _Paths(robotstxt)
+        found = restrictions(robotstxt, paths.groups, (*paths.unknown, *_SPECIAL))
+        said = (*_who(paths, found.of), *_about_ai(paths, found.named), *_first(findings))
+        return [_plain(paths, found, findings), *said]
     answered = f"The server answers with status {status}" if status else "The server gives no answer"
     if access is Access.UNAVAILABLE:
-        return [f"{answered}: there is no robots.txt, so all crawlers may fetch everything."]
+        return ["Blocks nothing.", f"{answered}: there is no robots.txt, so all crawlers may fetch everything."]
     return [
+        "Blocks everything for now.",
         f"{answered}: what its robots.txt would say is unknown, so all crawlers stay away for now.",
         *_first(findings),
     ]
 
 
-# Who is shut out of what.
+# Who is blocked from what.
 
 
-def _who(paths: _Paths) -> Iterator[str]:
+def _who(paths: _Paths, found: dict[str, Restriction]) -> Iterator[str]:
     """A few sentences for the crawlers that differ, and one for all others."""
-    found = restrictions(paths.robotstxt, paths.groups, (*paths.unknown, *_SPECIAL)).of
     others = _closed(paths, OTHERS, found[OTHERS])
     apart: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     following: defaultdict[str, list[str]] = defaultdict(list)
@@ -125,30 +127,18 @@ def _who(paths: _Paths) -> Iterator[str]:
             apart[closed, kind, disobeys].append(agent)
     ranked = sorted(apart.items(), key=lambda one: (one[0][0] != _EVERYTHING, -len(one[1])))
     for (closed, kind, disobeys), agents in ranked[:_MOST_WHO]:
-        so_are = _followers([one for agent in agents for one in following.pop(agent, ())], len(agents), closed)
-        where = _on([found[agent].line for agent in agents]) if closed else ""
-        yield _about(agents, kind, closed, where, disobeys=disobeys, so_are=so_are)
-    if ranked[_MOST_WHO:]:
-        more = number_of(
-            sum(len(agents) for _, agents in ranked[_MOST_WHO:]), "more crawler has", "more crawlers have"
-        )
-        followers = [agent for agents in following.values() for agent in agents]
-        follow = f", which {_listed(followers, _MOST_NAMES)} follow too" if followers else ""
-        yield f"{more} other rules{follow}."
-    subject = "All other crawlers" if apart else "All crawlers"
+        yield _about(agents, kind, closed, _on([found[agent].line for agent in agents]), disobeys)
+        if followers := [one for agent in agents for one in following[agent]]:
+            verb = "follows" if len(followers) == 1 else "follow"
+            yield f"{_listed(followers)} {verb} {'its group' if len(agents) == 1 else 'them'}."
+    if more := sum(len(agents) for _, agents in ranked[_MOST_WHO:]):
+        yield f"{number_of(more, 'more crawler has', 'more crawlers have')} other rules."
+    if others:
+        some = (agent for (closed, *_), agents in ranked if closed != _EVERYTHING for agent in agents)
+        yield from _has_own([*some], "the rules for * do")
+    yield f"All {'other ' * bool(apart)}crawlers {_fate('are', others, _on([found[OTHERS].line]))}."
     if without:
-        subject += f" but those that ignore groups for * ({_listed(without, _MOST_NAMES)})"
-    yield _fate(subject, "are", others, _on([found[OTHERS].line]) if others else "")
-
-
-def _followers(agents: Sequence[str], leaders: int, closed: str) -> str:
-    """That *agents* have the fate of the *leaders* whose groups they follow; empty without any."""
-    if not agents:
-        return ""
-    verb = f"so {'is' if len(agents) == 1 else 'are'}" if closed else "so may"
-    follow = "follows" if len(agents) == 1 else "follow"
-    groups = "its group" if leaders == 1 else "their groups"
-    return f", and {verb} {_listed(agents, _MOST_NAMES)}, which {follow} {groups}"
+        yield f"{_listed(without)} ignore groups for *, so they may fetch everything."
 
 
 _Texts = tuple[list[str], list[str], list[str], bool]
@@ -175,11 +165,15 @@ class _Paths:
         """The token by which *agent* reads the file; None for one for which no group counts."""
         return token_for(agent, self._own.__contains__)
 
+    def groups_of(self, token: str) -> tuple[int, ...]:
+        """The groups that count for *token*; crawlers with the same ones share its paths."""
+        return tuple(self._own.get(token) or self._own[OTHERS])
+
     def of(self, token: str) -> _Texts:
         """The different paths that are closed to *token*, those that are opened, and those of them that are
         exceptions to what is closed, fit to be shown; and whether a URL that no rule spells out is open.
         """
-        key = tuple(self._own.get(token) or self._own[OTHERS])  # crawlers of one group share its paths
+        key = self.groups_of(token)
         if not self.robotstxt.dialect.is_googles:
             return _texts(self.robotstxt, token, self.robotstxt.rules(token))
         if key not in self._texts:
@@ -226,70 +220,62 @@ def _closed(paths: _Paths, token: str, restriction: Restriction) -> str:
     shut, opened, exceptions, is_open = paths.of(token)
     if not is_open:
         return f"{_EVERYTHING} but {_listed(opened, _MOST_PATHS, 'path') or 'a part'}"
-    but = f", but not of {_listed(exceptions, _MOST_PATHS, 'path')}" if exceptions else ""
+    but = f", but not from {_listed(exceptions, _MOST_PATHS, 'path')}" if exceptions else ""
     return f"{_listed(shut, _MOST_PATHS, 'path') or 'a part'}{but}"
 
 
-def _about(
-    agents: Sequence[str], kind: str, closed: str, where: str, *, disobeys: str = "", so_are: str = ""
-) -> str:
+def _about(agents: Sequence[str], kind: str, closed: str, where: str, disobeys: str) -> str:
     """What is *closed* to *agents*, all of one *kind*; and of those who train AI, whom the file does not name.
 
-    *disobeys* says that they do not follow robots.txt, if they do not, and *so_are* who follows their groups.
+    *disobeys* says that they do not follow robots.txt, if they do not.
     """
-    if kind == _KINDS[Category.TRAINING] and len(agents) > 1:
+    is_one = len(agents) == 1
+    fate = _fate("is" if is_one else "are", closed, where)
+    if disobeys and closed:
+        verb = disobeys if is_one else disobeys.replace("does", "do", 1)
+        fate += f", but {'it' if is_one else 'they'} {verb} robots.txt"
+    if is_one:
+        crawler = crawler_of(agents[0])
+        return f"{shown(agents[0])}{f' ({crawler.about})' if crawler else ', which is no known crawler,'} {fate}."
+    if kind == _KINDS[Category.TRAINING]:
         missing = [token for token in TRAINING if token not in agents]
         if not missing:
-            return _fate(f"All {len(TRAINING)} known {kind}", "are", closed, where)
+            return f"All {len(TRAINING)} known {kind} {fate}."
         if closed == _EVERYTHING:
-            where += f"; {number_of(len(missing), 'other that is known is', 'others that are known are')} not"
-            where += f", such as {missing[0]}" if len(missing) > 1 else f": {missing[0]}"
-    is_one = len(agents) == 1
-    names = shown(agents[0]) if is_one else _listed(agents, _MOST_NAMES)
-    crawler = crawler_of(agents[0])
-    about = (f" ({crawler.about})" if crawler else ", which is no known crawler,") if is_one else ""
-    if disobeys and closed:
-        they = f"it {disobeys}" if is_one else f"they {disobeys.replace('does', 'do', 1)}"
-        return f"The file asks {names}{about} to stay out of {closed}{where}, but {they} robots.txt."
-    of_kind = f"Of the {kind}, " if kind and not is_one else ""
-    return _fate(f"{of_kind}{names}{about}", "is" if is_one else "are", closed, f"{where}{so_are}")
+            fate += f"; {number_of(len(missing), 'other that is known is', 'others that are known are')} not"
+            fate += f", such as {missing[0]}" if len(missing) > 1 else f": {missing[0]}"
+    return f"{f'Of the {kind}, ' if kind else ''}{_listed(agents)} {fate}."
 
 
-def _fate(subject: str, verb: str, closed: str, where: str) -> str:
-    return (
-        f"{subject} {verb} shut out of {closed}{where}." if closed else f"{subject} may fetch everything{where}."
-    )
+def _fate(verb: str, closed: str, where: str) -> str:
+    return f"{verb} blocked from {closed}{where}" if closed else "may fetch everything"
 
 
-def _asked(verdicts: Sequence[UrlVerdict]) -> Iterator[str]:
-    """What a few URLs are answered; the home page, which is asked about by default, has been spoken of."""
-    by_url: defaultdict[str, list[UrlVerdict]] = defaultdict(list)
-    for one in verdicts:
-        if one.url != "/":
-            by_url[one.url].append(one)
-    together: defaultdict[str, list[str]] = defaultdict(list)
-    for url, of_url in by_url.items():
-        together[_answer(of_url)].append(abridged(shown(url), _LONGEST_PATH))
-    for answer, urls in together.items() if len(by_url) <= MOST_URLS else ():
-        yield f"{_listed(urls, MOST_URLS)} {'is' if len(urls) == 1 else 'are'} {answer}."
+# What it comes to, and what to do first.
 
 
-def _answer(of_url: Sequence[UrlVerdict]) -> str:
-    """What all *of_url*, the verdicts on one URL, come to."""
-    number, shut = len(of_url), sorted((one for one in of_url if not one.allowed), key=lambda one: one.line)
-    all_of = "both" if number == 2 else f"all {number:,}"
-    everyone = f"{'the crawler' if number == 1 else f'{all_of} crawlers'} that you asked about"
-    if not shut:
-        return f"open to {everyone}"
-    where = _on([one.line for one in shut])
-    if len(shut) == number:
-        return f"closed to {everyone}{where}"
-    agents = ["crawlers without a group" if one.agent == OTHERS else shown(one.agent) for one in shut]
-    names = _listed(agents, _MOST_NAMES)
-    return f"closed to {names}{where} and open to the {number_of(number - len(shut), 'other', 'others')}"
+def _plain(paths: _Paths, found: Restrictions, findings: Sequence[Finding]) -> str:
+    """The whole file in two short sentences: ``Works. Blocks 2 paths.``"""
+    counts = Counter(one.severity for one in findings)
+    faults = listed([number_of(counts[each], each.noun, f"{each.noun}s") for each in _SERIOUS if counts[each]])
+    works = f"Has {faults}" if counts[Severity.ERROR] else f"Works, with {faults}" if faults else "Works"
+    others = found.of[OTHERS].closes
+    shut = [agent for agent in found.named if found.of[agent].closes == ALL]
+    if others == ALL:
+        welcome = [agent for agent in found.named if agent not in shut]
+        return f"{works}. Blocks the whole site{f' for all but {_listed(welcome)}' if welcome else ''}."
+    blocked = [_amount(paths)] if others == PART else []
+    blocked += [f"the whole site for {_listed(shut)}"] if shut else []
+    some = [] if blocked else [agent for agent in found.named if found.of[agent].closes == PART]
+    blocked += [f"a part of the site for {_listed(some)}"] if some else []
+    return f"{works}. Blocks {', and '.join(blocked) or 'nothing'}."
 
 
-# What is wrong, and what to do first.
+def _amount(paths: _Paths) -> str:
+    """How much is closed to the crawlers that no group names."""
+    shut, opened, _, is_open = paths.of(OTHERS)
+    number = number_of(len(shut if is_open else opened), "path", "paths")
+    return number if is_open else f"everything but {number}"
 
 
 def order_of(finding: Finding) -> tuple[int, int, int]:
@@ -297,44 +283,61 @@ def order_of(finding: Finding) -> tuple[int, int, int]:
     return finding.severity.rank, finding.line, finding.column
 
 
-def _problems(findings: Sequence[Finding]) -> Iterator[str]:
-    """What the linter found."""
-    serious = sorted((one for one in findings if one.severity in _SERIOUS), key=order_of)
-    if not serious:
-        yield "The linter finds no error and nothing to warn of."
-        return
-    together: defaultdict[tuple[str, str, tuple[Consequence, ...]], list[int]] = defaultdict(list)
-    for one in serious:
-        together[one.code, one.message, one.consequences].append(one.line)
-    said = list(together.items())
-    for (code, message, consequences), lines in said[:_MOST_PROBLEMS]:
-        yield _problem(code, message, sorted(lines))
-        yield from _follows(consequences)
-    if more := sum(len(lines) for _, lines in said[_MOST_PROBLEMS:]):
-        yield f"{number_of(more, 'more error or warning is', 'more errors and warnings are')} in the list below."
-    yield from _first(serious)
-
-
-def _problem(code: str, message: str, lines: Sequence[int]) -> str:
-    if not lines[0]:
-        return message
-    where = _lines(lines)
-    return f"{where[0].upper()}{where[1:]}{' has a typo' if code in _TYPOS else ''}: {message}"
-
-
-def _follows(consequences: Sequence[Consequence]) -> Iterator[str]:
-    """What follows from a fault, the worst first."""
-    ranked = sorted(consequences, key=lambda one: CODES[one.code].severity.rank)
-    for one in ranked[:_MOST_CONSEQUENCES]:
-        where = f", line {one.line:,}" if one.line else ""
-        yield f"A consequence{where}: {one.message}"
-
-
 def _first(findings: Sequence[Finding]) -> Iterator[str]:
     """What to do first about *findings*."""
-    for one in sorted(findings, key=order_of)[:1]:
+    for one in sorted((one for one in findings if one.severity in _SERIOUS), key=order_of)[:1]:
         where = f"Start with line {one.line:,}" if one.line else "Start here"
-        yield f"{where}: {one.advice[:1].lower()}{one.advice[1:]}"
+        yield f"{where}: {one.message} {one.advice}"
+
+
+# What it says about AI.
+
+
+def _about_ai(paths: _Paths, named: Iterable[str]) -> Iterator[str]:
+    """What the file says about the use of its home page, and to whom it does not say that.
+
+    Such a record holds for a group. Whoever adds one to the group for ``*`` rarely knows that a crawler with its
+    own group does not read it.
+    """
+    together: defaultdict[tuple[int, ...], list[str]] = defaultdict(list)
+    for agent in (OTHERS, *named):
+        together[paths.groups_of(agent)].append(agent)
+    shared, *own = together.values()
+    # A crawler that is named below a Content-Signal for * shares the rules of that group, and not the signal.
+    own += [[agent] for agent in shared if agent != OTHERS]
+    general = _uses(paths, OTHERS)
+    said: defaultdict[str, list[str]] = defaultdict(list)
+    for agents in own[:_MOST_ASKED]:
+        said[_uses(paths, agents[0])] += agents
+    said.pop(general, None)
+    if general:
+        yield f"{general}."
+        yield from _has_own([agent for agents in said.values() for agent in agents], "this does")
+    for uses, agents in [*said.items()][:_MOST_WHO]:
+        if uses:
+            yield f"For {_listed(agents)}: {uses}."
+
+
+def _uses(paths: _Paths, token: str) -> str:
+    """What *token* is told, such as ``Content-Signal says no to AI training (line 4)``; empty for nothing."""
+    statements = RobotsSignals.of(paths.robotstxt, token).statements("/")
+    said = answers(statements)
+    parts = [
+        f"{answer.value} to {listed([_USES[use] for use in _USES if said[use] is answer])}"
+        for answer in (Permission.YES, Permission.NO)
+        if answer in said.values()
+    ]
+    signals = dict.fromkeys(one.signal.value for one in statements if one.category)
+    verb = "says" if len(signals) == 1 else "say"
+    where = _on([one.line for one in statements if one.category])
+    return f"{listed([*signals])} {verb} {' and '.join(parts)}{where}" if parts else ""
+
+
+def _has_own(agents: Sequence[str], what: str) -> Iterator[str]:
+    """That *what* does not apply to *agents*, which have their own groups."""
+    if agents:
+        has, it = ("has its own group", "it") if len(agents) == 1 else ("have their own groups", "them")
+        yield f"{_listed(agents)} {has}, so {what} not apply to {it}."
 
 
 # Lists.
@@ -342,13 +345,9 @@ def _first(findings: Sequence[Finding]) -> Iterator[str]:
 
 def _on(lines: Sequence[int]) -> str:
     """`` (lines 3 and 4)``; empty where no line shows it."""
-    found = sorted({line for line in lines if line})
-    return f" ({_lines(found)})" if found else ""
+    found = [f"{line:,}" for line in sorted({*lines} - {0})]
+    return f" (line{'s' * (len(found) > 1)} {_listed(found, _MOST_LINES)})" if found else ""
 
 
-def _lines(lines: Sequence[int]) -> str:
-    return f"line{'s' if len(lines) > 1 else ''} {_listed([f'{line:,}' for line in lines], _MOST_LINES)}"
-
-
-def _listed(names: Sequence[str], most: int, noun: str = "") -> str:
+def _listed(names: Sequence[str], most: int = _MOST_NAMES, noun: str = "") -> str:
     return listed(some([*map(shown, names)], most, noun))

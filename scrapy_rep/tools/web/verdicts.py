@@ -1,4 +1,4 @@
-"""What a robots.txt says, URL by URL and crawler by crawler, in one dialect and compared with the others.
+"""What a robots.txt says, URL by URL and crawler by crawler.
 
 `_verdict` alone asks the engine; everything else asks that.
 """
@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
-from math import inf
-from typing import Any, Final
+from typing import Final
 
-from scrapy_rep.clock import clock
 from scrapy_rep.directives.robots_signals import RobotsSignals
-from scrapy_rep.protocol import DIALECTS, Access, Origin, Reason, RobotsTxt, Verdict, parse
+from scrapy_rep.protocol import Access, Origin, Reason, RobotsTxt, Verdict, parse
 from scrapy_rep.protocol.display import shown
-from scrapy_rep.tools.answers import rule_text, uses
+from scrapy_rep.protocol.records import as_text
+from scrapy_rep.tools.answers import rule_text, url_problem, uses
 from scrapy_rep.tools.explanation import Explainer
 from scrapy_rep.tools.profiles import Reading, reading
 
@@ -25,15 +24,15 @@ from .question import CheckQuestion
 _MOST_MATCHES: Final = 20
 """Rules that are listed of those that match a URL."""
 
-_MOST_STEPS: Final = 150_000
-"""Lines read and patterns tried to list the rules that match, about 0.1 s; the verdicts do not depend on it."""
+_MOST_STEPS: Final = 4_000_000
+"""Octets times URLs times crawlers with different rules: with more, the rules that match are not listed."""
 
 _MOST_LICENSES: Final = 10
 
-_MOST_DIFFERENCES: Final = 100
-"""Differences of one group of dialects that are listed."""
-
-_OF_DIFFERENCE: Final = ("url", "agent", "allowed", "line", "rule")
+_MOST_OWN_URLS: Final = 7
+_LONGEST_PATH: Final = 200
+_ANYTHING: Final = "page"
+"""In place of a star."""
 
 _LONGEST_RULE: Final = 500
 """Characters of a rule that are given with each verdict."""
@@ -90,11 +89,6 @@ class Agent:
     ai: tuple[Uses, ...]
     licenses: tuple[str, ...]
 
-    @property
-    def says_about_ai(self) -> bool:
-        """Whether the file says anything to it about the use of pages by AI."""
-        return bool(self.ai or self.licenses)
-
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
@@ -106,55 +100,45 @@ class Verdicts:
     sitemaps: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DialectGroup:
-    """Dialects with the same verdicts, and how they differ from those of the dialect that was asked about."""
-
-    dialects: tuple[str, ...]
-    is_asked: bool
-    differences: tuple[UrlVerdict, ...]
-    count: int
-    """Of all differences, also those that are not listed."""
-
-
-@dataclass(frozen=True, slots=True)
-class DialectComparison:
-    """All dialects, in groups; ``left_out`` are those for which the time did not suffice."""
-
-    groups: tuple[DialectGroup, ...]
-    left_out: tuple[str, ...]
-
-    def as_facts(self) -> dict[str, Any]:
-        """The same as data for JSON; of a difference the verdict alone."""
-        facts = asdict(self)
-        for group in facts["groups"]:
-            group["differences"] = [{name: one[name] for name in _OF_DIFFERENCE} for one in group["differences"]]
-        return facts
-
-
 def judge(question: CheckQuestion) -> Verdicts:
     """Answer *question*."""
     robotstxt = parse(question.robots, question.flavour, limit=question.limit)
     readings = [reading(robotstxt, agent) for agent in question.crawlers]
     different = {_rules_of(robotstxt, as_read): as_read for as_read in readings}
-    verdicts = _verdicts(question, robotstxt, dict(_affordable(question, different)))
+    steps = len(question.robots) * len(question.urls) * len(different)
+    listed = different if steps < _MOST_STEPS else {}
+    explainers = {key: Explainer(as_read.robotstxt, as_read.token) for key, as_read in listed.items()}
+    verdicts = _verdicts(question, robotstxt, explainers)
     agents = tuple(_agents(robotstxt, readings, question.urls))
     return Verdicts(question.access.value, tuple(verdicts), agents, tuple(map(shown, robotstxt.sitemaps)))
 
 
+def own_urls(question: CheckQuestion) -> str:
+    """URLs that the rules of the file of *question* are about, a line each; the home page first."""
+    groups = parse(question.robots, question.flavour, limit=question.limit).groups
+    values = dict.fromkeys(rule.value for group in groups for rule in group.rules)
+    paths = [path for path in dict.fromkeys(map(_path_for, values)) if path not in {"", "/"}]
+    step = -(-len(paths) // _MOST_OWN_URLS) or 1  # of a long file one of each kind, rather than its beginning
+    return "\n".join(["/", *paths[::step]])
+
+
+def _path_for(value: bytes) -> str:
+    """A path that a pattern matches, as a person would write it; empty where none can be asked about."""
+    text = as_text(value).removesuffix("$").rstrip("*")
+    path = f"/{text.replace('*', _ANYTHING).removeprefix('/')}" if text.startswith(("/", "*")) else ""
+    is_fit = len(path) <= _LONGEST_PATH and path.isprintable() and not path.startswith("//")
+    return path if is_fit and not url_problem(path) else ""
+
+
 def _agents(robotstxt: RobotsTxt, readings: Iterable[Reading], urls: Iterable[str]) -> Iterator[Agent]:
-    """What else is said to each crawler; those with the same rules and the same ways are told the same."""
+    """What else is said to each crawler."""
     said: dict[str, tuple[tuple[Uses, ...], tuple[str, ...]]] = {}
-    alike: dict[tuple[str, bool, object], Agent] = {}
     for as_read in readings:
         rules, crawler = _rules_of(robotstxt, as_read), as_read.crawler
-        ways = crawler and (crawler.ignores_star, crawler.follows, crawler.reads_crawl_delay, crawler.until)
-        key = (rules, as_read.token == as_read.agent, ways)
         if rules not in said:
             said[rules] = _signals(robotstxt, as_read.token, urls)
-        if key not in alike or alike[key].profile:  # which names the crawler
-            alike[key] = Agent("", "", as_read.note, as_read.group, as_read.crawl_delay, *said[rules])
-        yield replace(alike[key], agent=as_read.agent, about=crawler.about if crawler else "")
+        about = crawler.about if crawler else ""
+        yield Agent(as_read.agent, about, as_read.note, as_read.group, as_read.crawl_delay, *said[rules])
 
 
 def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
@@ -162,27 +146,6 @@ def _rules_of(robotstxt: RobotsTxt, as_read: Reading) -> str:
     if as_read.robotstxt is not robotstxt:
         return ""
     return as_read.token if robotstxt.has_group(as_read.token) else "*"
-
-
-def compare(question: CheckQuestion, seconds: float) -> DialectComparison:
-    """Compare the verdicts of every dialect, as far as *seconds* suffice."""
-    until = clock.monotonic() + seconds
-    asked = verdicts_on(question)
-    groups = {_allowed(asked): ([question.dialect], asked)}
-    left_out = []
-    for name in (name for name in DIALECTS if name != question.dialect):
-        verdicts = _verdicts(question, parse(question.robots, DIALECTS[name], limit=question.limit), {}, until)
-        if not verdicts:
-            left_out.append(name)
-            continue
-        names, _ = groups.setdefault(_allowed(verdicts), ([], verdicts))
-        names.append(name)
-    found = []
-    for names, verdicts in groups.values():
-        different = [one for one, other in zip(verdicts, asked, strict=True) if one.allowed is not other.allowed]
-        listed = tuple(different[:_MOST_DIFFERENCES])
-        found.append(DialectGroup(tuple(names), verdicts is asked, listed, len(different)))
-    return DialectComparison(tuple(found), tuple(left_out))
 
 
 def _verdict(
@@ -207,7 +170,7 @@ def _verdict(
         rule_text(verdict.rule, _LONGEST_RULE),
         verdict.reason.value,
         matches if explainer else None,
-        _is_elsewhere(url, question.url),
+        _is_elsewhere(url, question.source.url),
     )
 
 
@@ -218,32 +181,13 @@ def _is_elsewhere(url: str, robots_url: str) -> bool:
         return False
 
 
-def _affordable(question: CheckQuestion, readings: Mapping[str, Reading]) -> Iterator[tuple[str, Explainer]]:
-    """Those of *readings* for which the rules that match are listed, since that is cheap."""
-    left = _MOST_STEPS
-    lines = question.robots.count(b"\n") + question.robots.count(b"\r") + 1
-    for key, as_read in readings.items():
-        left -= 3 * lines
-        if left > 0:
-            left -= len(as_read.robotstxt.rules(as_read.token)) * len(question.urls)
-        if left > 0:
-            yield key, Explainer(as_read.robotstxt, as_read.token)
-
-
-def verdicts_on(question: CheckQuestion) -> list[UrlVerdict]:
-    """The verdicts alone, in the order of the URLs, for each in the order of the crawlers."""
-    return _verdicts(question, parse(question.robots, question.flavour, limit=question.limit), {})
-
-
 def _verdicts(
-    question: CheckQuestion, robotstxt: RobotsTxt, explainers: Mapping[str, Explainer], until: float = inf
+    question: CheckQuestion, robotstxt: RobotsTxt, explainers: Mapping[str, Explainer]
 ) -> list[UrlVerdict]:
-    """What *robotstxt* answers; nothing when that is not there *until* then."""
+    """What *robotstxt* answers."""
     shared: dict[tuple[str, str], UrlVerdict] = {}
     found: dict[tuple[str, str], UrlVerdict] = {}
     for agent in question.crawlers:  # first, since the rules of a crawler are kept for a few only
-        if clock.monotonic() >= until:
-            return []
         as_read = reading(robotstxt, agent)
         key = _rules_of(robotstxt, as_read)
         for url in question.urls:
@@ -251,10 +195,6 @@ def _verdicts(
                 shared[url, key] = _verdict(question, url, as_read, explainers.get(key))
             found[url, agent] = replace(shared[url, key], agent=agent)
     return [found[pair] for pair in product(question.urls, question.crawlers)]
-
-
-def _allowed(verdicts: list[UrlVerdict]) -> tuple[bool, ...]:
-    return tuple(verdict.allowed for verdict in verdicts)
 
 
 def _signals(robotstxt: RobotsTxt, token: str, urls: Iterable[str]) -> tuple[tuple[Uses, ...], tuple[str, ...]]:

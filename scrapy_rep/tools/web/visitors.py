@@ -18,7 +18,6 @@ from starlette.types import Scope
 
 from scrapy_rep.clock import clock
 from scrapy_rep.protocol import MAX_SIZE
-from scrapy_rep.tools.resources import MOST_ORIGINS
 
 _MOST_HOSTS: Final = 10_000
 
@@ -50,9 +49,7 @@ class Limits:
     work_time: float = 20.0
     """For one part of an answer, after which its worker process is ended."""
     fetch_time: float = 30.0
-    """For a robots.txt, with all its redirects; for a page, together with those of its resources."""
-    resource_hosts: int = MOST_ORIGINS
-    """Hosts, with their ports, from which a page loads and whose robots.txt is fetched."""
+    """For a robots.txt, with all its redirects."""
     fetch_interval: float = 0.0
     """Between two fetches from the same host, whoever asks."""
     requests_per_client: int = 16
@@ -81,7 +78,6 @@ PUBLIC: Final = replace(
     wait_time=10.0,
     work_time=5.0,
     fetch_time=15.0,
-    resource_hosts=10,
     fetch_interval=5.0,
     requests_per_client=4,
     requests=32,

@@ -25,15 +25,15 @@ from anyio import (
 
 from scrapy_rep.tools.processes import ctrl_c_held
 
-from . import page, resources  # noqa: F401  # what jobs need, so that a process has it before its first job
-from .question import CheckQuestion, PageQuestion, QuestionError
+from . import page  # noqa: F401  # what jobs need, so that a process has it before its first job
+from .question import CheckQuestion, QuestionError
 from .visitors import Limits, TooManyError
 
 Job = Callable[..., str | bytes]
 
 
 class Workers:
-    """Runs jobs, functions of `page` and `resources`, within the *limits*.
+    """Runs jobs, functions of `page` and `annotated`, within the *limits*.
 
     Made inside the event loop, with which the processes end.
     """
@@ -60,7 +60,7 @@ class Workers:
         with CancelScope(shield=True):  # anyio loses sight of a process whose start is cancelled
             await to_process.run_sync(_prepare, limiter=self._processes)
 
-    async def run(self, job: Job, question: CheckQuestion | PageQuestion, *more: Any) -> bytes:
+    async def run(self, job: Job, question: CheckQuestion, *more: Any) -> bytes:
         """Return what *job* makes of *question* and *more*, as octets.
 
         Raises `TooManyError` when no process is free in time, `QuestionError` when the work takes too long or its
@@ -75,7 +75,7 @@ class Workers:
                 raise TooManyError("The server is busy: try again in a few seconds.", 5.0, 503) from None
             return await self._worked(job, question, *more)
 
-    def _turns_for(self, question: CheckQuestion | PageQuestion) -> tuple[Semaphore, ...]:
+    def _turns_for(self, question: CheckQuestion) -> tuple[Semaphore, ...]:
         """What *question* waits for, in this order; each is handed out in the order of asking.
 
         A visitor's share first, so that one question of each visitor at a time waits for the rest.
@@ -113,5 +113,5 @@ def _answer(most: int, job: Job, arguments: tuple[Any, ...]) -> bytes:
         where = "".join(traceback.format_tb(error.__traceback__))
         raise RuntimeError(f"a job failed:\n{where}{type(error).__name__}") from None
     if len(octets) > most:
-        raise QuestionError(f"an answer of {len(octets):,} octets, but at most {most:,} are sent: ask about less")
+        raise QuestionError(f"an answer of {len(octets):,} bytes, but at most {most:,} are sent: ask about less")
     return octets

@@ -66,7 +66,7 @@ def ask(page: Any, text: str = TEXT, urls: str = "/private/1\n/shop") -> None:
 
 def answered(page: Any) -> None:
     """Wait until the whole answer is there."""
-    page.wait_for_selector("#answer:not(.busy) #dialects")
+    page.wait_for_selector("#answer:not(.busy) #sitemaps")
 
 
 def until(page: Any, expression: str) -> None:

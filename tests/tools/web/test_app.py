@@ -25,6 +25,7 @@ from scrapy_rep.tools.web.guard import HEADERS, Guard
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
 from scrapy_rep.tools.web.workers import _prepare
 from tests.support.in_process import run
+from tests.support.markdown import PAGES
 from tests.support.site import Answer, Site, redirect, robots
 
 from .checker import MULTIPART, ROBOTS, Checker, Reply, checker, event_loop, multipart
@@ -44,16 +45,13 @@ def test_the_api_answers_with_verdicts_and_findings(local: Checker) -> None:
     finding = next(one for one in answer["findings"] if one["code"] == "misspelt-key")
     assert (finding["line"], finding["column"], finding["severity"]) == (3, 1, "warning")
     assert "Disalow" in finding["message"]
-    assert answer["summary"][-1] == "Start with line 3: write Disallow."
+    assert answer["summary"][-1].startswith("Start with line 3: ")
 
 
-def test_the_page_about_the_api_names_all_that_it_answers(local: Checker) -> None:
+def test_the_documentation_of_the_api_names_all_that_it_answers(local: Checker) -> None:
     text = ROBOTS + "Crawl-delay: 2\nContent-Signal: search=yes\nSitemap: /s.xml\n"
     answer = check(local, robots=text, urls=["/private", "/"], agents=["*", "a"]).data
-    page = local.get("/api").text
-    assert "POST /api/check" in page
-    assert "at most 1,000" in page
-    described = {*re.findall(r"\w+", page)}
+    described = {*re.findall(r"\w+", PAGES["docs/howto/web-checker.md"])}
     for agent in answer["agents"]:
         assert agent.pop("ai")[0].keys() == {"answers", "urls"}
     assert keys_in(answer) <= described
@@ -66,22 +64,11 @@ def keys_in(value: Any) -> set[str]:
     return value.keys() | keys_in([*value.values()]) if isinstance(value, dict) else set()
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "start"),
-    [
-        ("json", "application/json", '{\n "summary"'),
-        ("sarif", "application/sarif+json", '{\n "$schema"'),
-        ("csv", "text/csv; charset=utf-8", "url,agent,allowed,line"),
-    ],
-)
-def test_the_answer_can_be_saved(local: Checker, name: str, kind: str, start: str) -> None:
-    for reply in (
-        local.submit([("robots", ROBOTS), ("export", name)]),
-        local.post(f"/api/check?format={name}", {"robots": ROBOTS}),
-    ):
-        assert (reply.status, reply.headers["content-type"]) == (200, kind)
-        assert reply.headers["content-disposition"] == f'attachment; filename="robots.{name}"'
-        assert reply.text.startswith(start)
+def test_the_table_can_be_saved(local: Checker) -> None:
+    reply = local.submit([("robots", ROBOTS), ("action", "csv")])
+    assert (reply.status, reply.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    assert reply.headers["content-disposition"] == 'attachment; filename="verdicts.csv"'
+    assert reply.text.startswith("url,agent,allowed,line")
 
 
 @pytest.mark.parametrize(
@@ -91,13 +78,12 @@ def test_the_answer_can_be_saved(local: Checker, name: str, kind: str, start: st
         ("/api/check", "[" * 100_000, 400, "not JSON"),
         ("/api/check", "[]", 400, "expected a JSON object"),
         ("/api/check", '{"robots": "", "dialect": "x"}', 400, "dialect"),
-        ("/api/check?format=xml", '{"robots": ""}', 400, "format: expected one of json"),
         ("/api/check", '{"robots": "", "urls": ["/", "notaurl"]}', 400, "write https://notaurl or /notaurl"),
         ("/api/fetch", "{}", 400, "expected a JSON object such as"),
         ("/api/fetch", '{"site": ""}', 400, "site: write a host"),
         ("/api/fetch", '{"site": "ftp://example.com"}', 422, "starts with https://"),
         ("/api/nowhere", "{}", 404, "Not Found"),
-        ("/api", "{}", 405, "Method Not Allowed"),
+        ("/api", "{}", 404, "Not Found"),
     ],
 )
 def test_an_error_of_the_api_says_what_to_change(
@@ -196,12 +182,12 @@ def test_a_robots_txt_is_written_from_choices_and_checked_like_any_other(local: 
     page = local.get("/write").text
     assert 'name="training"' in page
     chosen = [("training", "yes"), ("parameters", "sort, color"), ("wordpress", "yes"),
-              ("sitemap", "https://example.com/s.xml"), ("delay", "2")]  # fmt: skip
+              ("sitemap", "https://www.example/s.xml"), ("delay", "2")]  # fmt: skip
     written = local.submit(chosen, path="/write").text
     assert "\nUser-agent: GPTBot\n" in written
-    assert "All 45 known crawlers that train AI are shut out of everything" in written
+    assert "All 45 known crawlers that train AI are blocked from everything" in written
     assert "/?sort=1" in written
-    assert "The linter finds no error and nothing to warn of." in written
+    assert "Works. Blocks 7 paths, and the whole site for" in written
 
 
 @pytest.mark.parametrize(
@@ -225,9 +211,63 @@ def test_a_site_is_fetched_and_checked_without_a_script(local: Checker) -> None:
         site.answer("/other", robots(ROBOTS))
         page = local.submit([("site", site.origin), ("action", "fetch"), ("urls", "/private")]).text
     assert "1 disallowed" in page
-    assert f'name="url" value="{site.origin}/robots.txt"' in page
+    (facts,) = re.findall('<p class="facts">(.*)</p>', page)
+    assert facts.startswith(f"{site.origin}/robots.txt · status 200 · text/plain · ")
+    assert f" · {len(ROBOTS)} bytes of 500 KiB · 1 redirect · <span>fetched 20" in facts
     assert f"Redirected to {site.origin}/other" in page
     assert ">\nUser-agent: *\nDisallow: /private" in page
+
+
+BY = {"bookmark": "none", "our own page": "same-origin"}
+AIMED = {"a link of another site": "cross-site", "another port": "same-site", "what is yet to be invented": "x"}
+
+
+@pytest.mark.parametrize("sender", [*BY.values(), *AIMED.values(), ""])
+def test_an_address_with_a_site_fetches_it_for_a_person_and_for_no_other_page(local: Checker, sender: str) -> None:
+    with Site() as site:
+        site.answer("/robots.txt", robots(ROBOTS))
+        reply = local.get(f"/?site={site.origin}", **({"Sec-Fetch-Site": sender} if sender else {}))
+        asked = len(site.log)
+    assert (reply.status, f'name="site" value="{site.origin}"' in reply.text) == (200, True)
+    is_person = sender in BY.values()
+    assert (asked, "Disalow: /cart" in reply.text) == (int(is_person), is_person)
+    assert ("Press Fetch to check the robots.txt of" in reply.text) is not is_person
+
+
+def test_an_address_with_a_site_is_bounded_like_a_question() -> None:
+    person = {"Sec-Fetch-Site": "none"}
+    with checker(replace(LOCAL, requests_per_client=0)) as running:
+        assert running.get("/?site=example.com", **person).status == 429
+        assert running.get("/").status == 200
+    with checker(PUBLIC) as running:
+        reply = running.get("/?site=http://127.0.0.1", **person)
+        assert (reply.status, "not public" in reply.text) == (422, True)
+        assert running.get(f"/?site={'x' * 9_999}", **person).status == 422
+    with checker() as running:
+        assert running.get("/?site=a.test", Host="evil.test", **person).status == 421
+
+
+def test_whatever_the_address_names_as_a_site_is_shown_as_text(local: Checker) -> None:
+    text = local.get("/?site=%22%3E%3Cscript%3E").text
+    assert "&#34;&gt;&lt;script&gt;" in text
+    assert "<script>" not in text
+
+
+def test_the_example_has_an_answer(local: Checker) -> None:
+    text = local.submit([("robots", "x"), ("urls", "/mine"), ("action", "example")]).text
+    assert ">\n# The robots.txt of a shop" in text
+    assert '<p class="verdict' in text
+    assert ">\n/\n/cart\n/account\n/page?sort=</textarea>" in text
+
+
+def test_urls_that_are_filled_in_follow_the_file_until_a_person_writes_others(local: Checker) -> None:
+    def urls(*fields: tuple[str, str]) -> str:
+        text = local.submit([("robots", "User-agent: *\nDisallow: /a\nDisallow: /b"), *fields]).text
+        return text.partition('placeholder="filled in from the rules">\n')[2].partition("</textarea>")[0]
+
+    assert urls() == "/\n/a\n/b"
+    assert urls(("urls", "/\r\n/old"), ("filled", "/\r\n/old")) == "/\n/a\n/b"
+    assert urls(("urls", "/mine"), ("filled", "/\r\n/old")) == "/mine"
 
 
 def test_a_site_without_a_robots_txt_allows_everything_and_the_page_says_so(local: Checker) -> None:
@@ -239,6 +279,13 @@ def test_a_site_without_a_robots_txt_allows_everything_and_the_page_says_so(loca
         page = local.submit([("site", site.origin), ("action", "fetch")]).text
     assert "what its robots.txt would say is unknown" in page
     assert "1 disallowed" in page
+
+
+def test_the_file_can_be_saved_with_all_its_octets(local: Checker) -> None:
+    reply = local.submit([("action", "save")], b"User-agent: *\r\nDisallow: /\xe9\r\n")
+    assert reply.body == b"User-agent: *\r\nDisallow: /\xe9\r\n"
+    assert reply.headers["content-type"] == "text/plain; charset=utf-8"
+    assert reply.headers["content-disposition"] == 'attachment; filename="robots.txt"'
 
 
 def test_a_problem_leaves_the_form_as_it_was(local: Checker) -> None:
@@ -273,9 +320,9 @@ def test_the_steps_of_a_fetch_are_sent_as_they_happen(local: Checker) -> None:
         site.answer("/other", Answer(200, b"Disallow: /\xff"))
         *steps, result = local.post("/api/fetch", {"site": site.origin}).lines
     assert [step["step"].partition(":")[0] for step in steps] == [
-        "asking http", "status 302", "asking http", "status 200, 12 octets",
+        "asking http", "status 302", "asking http", "status 200, 12 bytes",
     ]  # fmt: skip
-    assert (result["status"], result["access"]) == (200, "successful")
+    assert (result["source"]["status"], result["source"]["access"]) == (200, "successful")
     assert result["robots"] == "Disallow: /\ufffd"
     assert base64.b64decode(result["octets"]) == b"Disallow: /\xff"
 
@@ -335,7 +382,7 @@ def test_who_listens_on_an_open_address_is_not_asked_by_another_site() -> None:
             assert running.submit([("robots", ROBOTS)], Origin=origin).status == status
 
 
-@pytest.mark.parametrize("path", ["/", "/write", "/resources", "/nowhere"])
+@pytest.mark.parametrize("path", ["/", "/write", "/nowhere"])
 def test_a_form_that_is_refused_is_answered_with_a_page(path: str) -> None:
     with checker(replace(LOCAL, request_octets=1_000)) as running:
         refused = [
@@ -350,7 +397,7 @@ def test_a_form_that_is_refused_is_answered_with_a_page(path: str) -> None:
     for reply in refused:
         assert reply.headers["content-type"] == "text/html; charset=utf-8"
         assert '<p class="problem" role="alert">' in reply.text
-        assert 'id="answer"' in reply.text or path in ("/write", "/resources")
+        assert 'id="answer"' in reply.text or path == "/write"
 
 
 def test_choices_that_ask_for_too_much_are_answered_with_the_form(local: Checker) -> None:
@@ -376,7 +423,7 @@ def test_a_request_has_a_size() -> None:
     with checker(replace(LOCAL, request_octets=1_000)) as running:
         assert running.post("/api/check", {"robots": "x" * 900}).status == 200
         reply = running.post("/api/check", {"robots": "x" * 1_000})
-        assert (reply.status, reply.data) == (413, {"error": "a request has at most 1,000 octets"})
+        assert (reply.status, reply.data) == (413, {"error": "a request has at most 1,000 bytes"})
         assert status_of(running, b"Content-Length: -1\r\n\r\n") in {400, 413}
         chunked = b"Transfer-Encoding: chunked\r\n\r\n" + b"100\r\n" + b"x" * 256 + b"\r\n"
         assert status_of(running, chunked + b"400\r\n" + b"x" * 1_024 + b"\r\n") == 413

@@ -93,7 +93,7 @@ def test_it_asks_once_says_who_it_is_and_sends_no_cookie() -> None:
         "connection": "close",
     }
     assert (result.status, result.access, result.body) == (200, Access.SUCCESSFUL, ROBOTS.encode())
-    assert steps == [f"asking {site.origin}/robots.txt", "status 200, 27 octets"]
+    assert steps == [f"asking {site.origin}/robots.txt", "status 200, 27 bytes"]
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,8 @@ def test_a_name_that_resolves_differently_the_next_time_gains_nothing(monkeypatc
         site.answer("/robots.txt", robots(ROBOTS))
         monkeypatch.setattr(socket, "getaddrinfo", no_look_up)
         _, result = fetched(f"http://outer.test:{port}/robots.txt", PUBLIC, rebinding)
-        assert (result.body, asked) == (ROBOTS.encode(), ["outer.test"])
+        assert (result.body, asked[0]) == (ROBOTS.encode(), "outer.test")
+        assert result.others[0].startswith("No answer at https://outer.test")  # it is judged like any other
         assert [arrival.origin for arrival in site.log] == [f"http://127.0.0.2:{port}"]
         assert "not public" in problem(f"http://outer.test:{port}/robots.txt", PUBLIC, rebinding)
 
@@ -353,7 +354,8 @@ def outcomes(port: str, hosts: Sequence[str], resolver: Resolver) -> list[str]:
 
     async def outcome(host: str) -> str:
         try:
-            return str([step async for step in fetcher.fetch(f"http://{host}:{port}/robots.txt")][-2])
+            steps = [str(step) async for step in fetcher.fetch(f"http://{host}:{port}/robots.txt")]
+            return next(step for step in steps if step.startswith("status") and "redirected" not in step)
         except TooManyError as error:
             return str(error)
 
@@ -393,8 +395,40 @@ def test_an_address_has_its_share_however_many_names_it_has(open_site: Site) -> 
     resolver = names(a_test="127.0.0.2", b_test="127.0.0.2", c_test="127.0.0.3 127.0.0.2", d_test="127.0.0.4")
     port = open_site.origin.rpartition(":")[2]
     first, *others, last = outcomes(port, ["a.test", "b.test", "c.test", "d.test"], resolver)
-    assert (first, last) == ("status 404, 0 octets", "status 404, 0 octets")
+    assert (first, last) == ("status 404, 0 bytes", "status 404, 0 bytes")
     assert others == ["127.0.0.2 was asked a moment ago: try again in 200 s."] * 2
+
+
+def test_the_file_with_and_without_www_over_http_and_https_is_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    resolver = names(a_test="127.0.0.1", www_a_test="127.0.0.1", b_test="127.0.0.1")
+    with Site() as plain, Site(tls=True) as safe:
+        for scheme, site in (("http", plain), ("https", safe)):
+            monkeypatch.setitem(fetch._DEFAULT_PORTS, scheme, int(site.origin.rpartition(":")[2]))
+        ports = fetch._DEFAULT_PORTS
+        secure, url = f"https://a.test:{ports['https']}", f"http://a.test:{ports['http']}/robots.txt"
+        plain.answer("/robots.txt", redirect(f"{secure}/robots.txt"))
+        safe.answer("/robots.txt", robots(ROBOTS))
+        _, result = fetched(f"{secure}/robots.txt", LOCAL, resolver, trusting)
+        assert result.others == (
+            f"The same file at https://www.a.test:{ports['https']}, http://a.test:{ports['http']} and "
+            f"http://www.a.test:{ports['http']}.",
+        )
+        plain.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"))
+        safe.answer("/robots.txt", Answer(404))
+        _, result = fetched(url, LOCAL, resolver, trusting)
+        assert [text.partition(" at ")[0] for text in result.others] == [
+            "No robots.txt (status 404)",
+            "The same file",
+        ]
+        _, result = fetched(url.replace("a.test", "b.test"), LOCAL, resolver, trusting)
+        assert result.others[-1].startswith("No answer at https://www.b.test")
+        arrivals = len(plain.log)
+        assert fetched(f"{plain.origin}/robots.txt")[1].others == ()  # an address has no siblings
+        assert len(plain.log) == arrivals + 1
 
 
 def test_the_next_address_is_tried_when_one_refuses() -> None:

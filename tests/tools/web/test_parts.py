@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
+from dataclasses import replace
 from time import process_time
 
 import pytest
 
 from scrapy_rep.protocol import DIALECTS, Access, parse
 from scrapy_rep.tools.web import page
-from scrapy_rep.tools.web.annotated import AnnotatedFile, annotate, found_in, place_of
-from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion
-from scrapy_rep.tools.web.verdicts import MatchingRule, compare, judge
+from scrapy_rep.tools.web.annotated import AnnotatedFile, annotate, fixed, found_in
+from scrapy_rep.tools.web.fetch import FetchedFile
+from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion, Form, checked
+from scrapy_rep.tools.web.verdicts import MatchingRule, judge, own_urls
+from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
 
 BODY = b"""# shop
 User-agent: *
@@ -27,7 +29,7 @@ User-agent: GPTBot
 Disallow: /
 Frob: x
 not a record
-Sitemap: https://example.com/s.xml
+Sitemap: https://www.example/s.xml
 """
 ASKED = CheckQuestion(BODY, ("/private/open/1", "https://example.com/x"), ("Googlebot", "GPTBot"))
 
@@ -70,7 +72,7 @@ def test_what_else_the_file_says_to_each_crawler() -> None:
     assert general.group == "*"
     assert [uses.answers["ai-train"] for uses in general.ai] == ["no"]
     assert (named.group, named.profile, named.crawl_delay, named.ai) == ("own", "", None, ())
-    assert answer.sitemaps == ("https://example.com/s.xml",)
+    assert answer.sitemaps == ("https://www.example/s.xml",)
 
 
 def test_a_crawl_delay_is_that_of_crawlers_that_read_it() -> None:
@@ -101,15 +103,6 @@ def test_google_a_crawler_is_judged_by_its_profile() -> None:
     )
 
 
-def test_google_the_dialects_are_compared_by_profile() -> None:
-    (same,) = (
-        group
-        for group in compare(CheckQuestion(FOR_GOOGLE, ("/bar",), ("AdsBot-Google",)), 60).groups
-        if group.is_asked
-    )
-    assert "bing" in same.dialects
-
-
 def test_a_known_crawler_has_its_owner_and_its_purpose_beside_its_name() -> None:
     known, unknown = judge(CheckQuestion(b"", agents=("googlebot", "a"))).agents
     assert (known.about, unknown.about) == ("Google: search", "")
@@ -125,16 +118,14 @@ def test_a_crawler_without_any_group_follows_none() -> None:
     [(Access.UNAVAILABLE, True, "unavailable"), (Access.UNREACHABLE, False, "unreachable")],
 )
 def test_without_a_robots_txt_the_fetch_decides(access: Access, allowed: bool, reason: str) -> None:
-    question = CheckQuestion(b"", status=404, found=access)
+    question = CheckQuestion(b"", source=FetchedFile(status=404, access=access))
     (one,) = judge(question).verdicts
     assert (one.allowed, one.reason, one.line) == (allowed, reason, 0)
-    (group,) = compare(question, 5.0).groups
-    assert group.differences == ()
 
 
 def test_a_url_of_another_origin_is_marked() -> None:
     urls = ("https://example.com/x", "http://example.com/x", "/x", "mailto:x")
-    found = judge(CheckQuestion(BODY, urls, url="https://example.com/robots.txt")).verdicts
+    found = judge(CheckQuestion(BODY, urls, source=FetchedFile("https://example.com/robots.txt"))).verdicts
     assert [one.is_elsewhere for one in found] == [False, True, False, False]
     assert not any(one.is_elsewhere for one in judge(CheckQuestion(BODY, urls)).verdicts)
 
@@ -147,7 +138,7 @@ def annotated(body: bytes) -> AnnotatedFile:
 def test_each_line_has_its_kind() -> None:
     kinds = [line.kind for line in annotated(BODY).lines]
     assert kinds == [
-        "comment", "user-agent", "disallow", "allow", "other", "other", "blank",
+        "comment", "user-agent", "disallow", "allow", "crawl-delay", "content-signal", "blank",
         "user-agent", "disallow", "unknown", "unread", "sitemap",
     ]  # fmt: skip
 
@@ -158,26 +149,27 @@ def test_findings_stand_at_their_lines() -> None:
     assert "unknown-record" in at[10]
     assert "unreadable-line" in at[11]
     assert file.finding_count == sum(file.counts.values())
-    assert [here.finding.code for here in annotated(b"").findings] == ["empty-file"]
+    assert [*annotated(b"").codes] == ["empty-file"]
 
 
 def test_findings_are_listed_the_worst_first_each_with_a_jump_to_its_line_and_back() -> None:
-    file = annotated(BODY)
-    ranks = [here.finding.severity.rank for here in file.findings]
+    codes = annotated(BODY).codes
+    ranks = [here.finding.severity.rank for those in codes.values() for here in those]
     assert ranks == sorted(ranks)
     assert len(set(ranks)) > 1
     html = page.file_html(CheckQuestion(BODY))
-    for number, here in enumerate(file.findings, start=1):
-        assert f'<li id="F{number}" class="finding {here.finding.severity.value}"' in html
-        assert f'<a href="#L{here.finding.line}">' in html or not here.finding.line
-        assert f'href="#F{number}">{here.title}</a>' in html or not here.finding.line
+    for code, those in codes.items():
+        assert f'<li id="F-{code}" class="finding {those[0].finding.severity.value}"' in html
+        for here in those:
+            assert f'<a href="#L{here.finding.line}">' in html or not here.finding.line
+            assert f'href="#F-{code}">{here.title}</a>' in html or not here.finding.line
 
 
 def test_what_follows_from_a_finding_is_a_part_of_it() -> None:
     html = page.file_html(
         CheckQuestion(b"User-agnt: *\nDisallow: /a\nDisallow: /b\n\nUser-agent: a\nDisallow: /\n")
     )
-    cause = html.partition('<li id="F1"')[2].partition('<li id="F2"')[0]
+    cause = html.partition('<li id="F-')[2].partition('<li id="F-')[0]
     assert "misspelt-key-ignored" in cause
     assert re.search(r'<a href="#L2">line 2</a>: The rule comes .*<code>rule-before-user-agent</code>', cause)
     assert html.count("rule-before-user-agent") == 1
@@ -185,12 +177,14 @@ def test_what_follows_from_a_finding_is_a_part_of_it() -> None:
 
 def test_a_crawler_that_follows_the_group_of_another_is_spoken_of_in_the_sentences() -> None:
     question = CheckQuestion(b"User-agent: Googlebot\nDisallow: /\n", agents=("Googlebot-Image", "bingbot"))
-    assert "Googlebot-Image follows the group of Googlebot, line 1." in page.file_html(question)
+    assert "<p>Googlebot-Image, Applebot, Googlebot-Video and 3 more follow its group.</p>" in page.file_html(
+        question
+    )
 
 
 def test_what_the_file_silences_is_not_found_as_the_linter_has_it() -> None:
-    assert "unknown-record" in {here.finding.code for here in found_in(CheckQuestion(b"Frob: x"))}
-    silenced = CheckQuestion(b"# lint: ignore-file unknown-record\nFrob: x")
+    assert "unknown-record" in {here.finding.code for here in found_in(CheckQuestion(b"User-agent: *\nDisallow: /a\nFrob: x"))}
+    silenced = CheckQuestion(b"# lint: ignore-file unknown-record\nUser-agent: *\nDisallow: /a\nFrob: x")
     assert "unknown-record" not in {here.finding.code for here in found_in(silenced)}
 
 
@@ -203,14 +197,60 @@ def test_what_could_be_better_is_called_an_improvement_and_silence_about_ai_is_n
     assert ">optimise" not in html
 
 
-def test_after_a_fix_the_focus_is_at_the_finding_that_takes_the_place() -> None:
-    findings = annotated(b"User-agent: *\nFrob: x\nDisalow: /a\nFrob: y\nDisallow: b\n").findings
-    places = [(here.finding.code, here.finding.line) for here in findings]
-    assert place_of(findings, "path-without-slash:5:11") == places.index(("path-without-slash", 5))
-    assert place_of(findings, "misspelt-key:2:1") == places.index(("unknown-record", 2))
-    assert place_of(findings, "no-sitemap:9:9") == len(findings) - 1
-    assert place_of((), "misspelt-key:3:1") == -1
-    assert [place_of(findings, key) for key in ("", "x", "x:1:1", "misspelt-key:1", ":::")] == [-1] * 5
+def test_after_a_fix_the_focus_is_at_what_is_left_with_its_code_or_at_the_heading() -> None:
+    body = b"User-agent: *\nDisalow: /a\nDisalow: /b\n"
+    for key, focused in {"misspelt-key:1:1": 'id="A-misspelt-key:2:1"', "no-sitemap:0:0": 'id="F-no-sitemap"',
+                         "useless-rule:9:1": 'id="findings"', "<x>": 'id="findings"'}.items():  # fmt: skip
+        (element,) = re.findall(r"<[^>]* autofocus>", page.file_html(CheckQuestion(body), "apply", key))
+        assert focused in element, key
+
+
+def test_the_facts_of_a_fetch_are_one_line_and_another_file_at_www_is_a_notice() -> None:
+    others = ("The same file at http://a.test.", "Another file at https://www.a.test.")
+    source = FetchedFile("https://a.test/robots.txt", (), 200, content_type="text/plain", time=0.5, others=others)
+    html = page.file_html(CheckQuestion(b"User-agent: *\n", source=source))
+    assert re.findall('<p class="facts">(.*)</p>', html) == [
+        "https://a.test/robots.txt · status 200 · text/plain · 14 bytes of 500 KiB · no redirect · "
+        "<span>fetched 1970-01-01 00:00 UTC</span>",
+        others[0],
+    ]
+    assert f'<p class="notice">{others[1]}</p>' in html
+    assert "Pasted text · 0 bytes of 500 KiB · <span>checked 20" in page.file_html(CheckQuestion(b""))
+
+
+def test_findings_of_one_code_are_one_card() -> None:
+    rules = b"".join(b"Disalow: /%d\n" % number for number in range(300))
+    html = page.file_html(CheckQuestion(b"User-agent: *\n" + rules + b"Frob: x\n"))
+    assert len(re.findall('<li id="F-', html)) == len(re.findall('class="finding ', html)) < 6
+    assert "300 places" in html
+    assert "297 more" in html
+    assert 'name="apply" value="misspelt-key">Apply all 300</button>' in html
+
+
+def test_all_findings_of_a_code_are_fixed_at_once() -> None:
+    question = CheckQuestion(b"User-agent: *\nDisalow: /a\nFrob: x\nDisalow: /b\n")
+    assert fixed(question, "misspelt-key") == b"User-agent: *\nDisallow: /a\nFrob: x\nDisallow: /b\n"
+    assert fixed(question, "misspelt-key:4:1") == b"User-agent: *\nDisalow: /a\nFrob: x\nDisallow: /b\n"
+
+
+@pytest.mark.parametrize(
+    ("rules", "urls"),
+    [
+        ("", ["/"]),
+        ("Disallow: /", ["/"]),
+        ("Disallow: /a/\nAllow: /a/b$\nDisallow: /a/", ["/", "/a/", "/a/b"]),
+        ("Disallow: /*?sort=\nDisallow: *.pdf$\nDisallow: /x/*", ["/", "/page?sort=", "/page.pdf", "/x/"]),
+        ("Disallow: //evil\nDisallow: b\nDisallow: /\x1b\nDisallow: /" + "x" * 300, ["/"]),
+        (
+            "\n".join(f"Disallow: /{number}" for number in range(20)),
+            ["/", *(f"/{number}" for number in range(0, 20, 3))],
+        ),
+    ],
+)
+def test_the_urls_that_are_filled_in_are_those_of_the_rules(rules: str, urls: list[str]) -> None:
+    question = CheckQuestion(f"User-agent: *\n{rules}\n".encode())
+    assert own_urls(question).splitlines() == urls
+    assert checked(replace(question, urls=tuple(urls)), PUBLIC).urls == tuple(urls)
 
 
 def test_a_category_of_crawlers_is_one_column_that_stands_for_them_all() -> None:
@@ -237,30 +277,17 @@ def test_a_long_line_is_shown_in_part() -> None:
     assert line.text.endswith("x…")
 
 
-def test_every_dialect_is_compared_and_those_with_the_same_verdicts_share_a_line() -> None:
-    comparison = compare(CheckQuestion(b"User-agent: *\nDisallow: /my%41", ("/myA", "/x"), ("*",)), 5.0)
-    named = [name for group in comparison.groups for name in group.dialects]
-    assert sorted(named) == sorted(DIALECTS)
-    assert [group.is_asked for group in comparison.groups] == [True] + [False] * (len(comparison.groups) - 1)
-    other = next(group for group in comparison.groups if "google-exact" in group.dialects)
-    assert [(one.url, one.allowed) for one in other.differences] == [("/myA", True)]
-
-
-def test_every_dialect_has_a_name_that_people_know() -> None:
-    assert sorted(page.DIALECTS_KNOWN | page.OTHER_DIALECTS) == sorted(DIALECTS)
-    assert not page.DIALECTS_KNOWN.keys() & page.OTHER_DIALECTS.keys()
-
-
-def test_dialects_for_which_there_is_no_time_are_named() -> None:
-    comparison = compare(ASKED, 0.0)
-    assert {*comparison.left_out} == {*DIALECTS} - {"google"}
-    assert comparison.groups[0].dialects == ("google",)
+def test_every_dialect_can_be_chosen() -> None:
+    start, _ = page.page_in_pieces(LOCAL, Form(page.PRESELECTED))
+    chosen = re.findall(r'name="dialect" value="([^"]+)"', b"".join(start).decode())
+    assert sorted(chosen) == sorted(DIALECTS)
 
 
 def test_whatever_a_file_holds_is_shown_as_text() -> None:
     body = f"User-agent: *\nDisallow: /{HOSTILE}\nSitemap: javascript:{HOSTILE}\n{HOSTILE}\n# {HOSTILE}".encode()
-    question = CheckQuestion(body, (f"/{HOSTILE}",), ("*",), url=f"https://example.com/{HOSTILE}", hops=(HOSTILE,))
-    html = "".join(job(question) for job in (page.verdicts_html, page.file_html, page.dialects_html))
+    source = FetchedFile(f"https://example.com/{HOSTILE}", (HOSTILE,), content_type=HOSTILE, others=(HOSTILE,))
+    question = CheckQuestion(body, (f"/{HOSTILE}",), ("*",), source=source)
+    html = "".join(job(question) for job in (page.verdicts_html, page.file_html))
     assert not re.findall("[\u202e\x1b]|<img|<script|href=.javascript", html)
     assert html.count("&lt;img src=x onerror=alert(1)&gt;") >= 8
     assert re.findall(r"<a href=\"([^\"]*)", html) == re.findall(r"<a href=\"(#L\d+)\"", html)
@@ -272,20 +299,6 @@ def test_a_spreadsheet_does_not_compute_what_a_file_holds() -> None:
     assert rows[0] == ["url", "agent", "allowed", "line", "rule", "reason"]
     assert {row[0] for row in rows[1:]} == {"'=1+1", "'@x", "/x"}
     assert ["/x", "'-a", "false", "2", "Disallow: /x", "rule"] in rows
-
-
-def test_sarif_names_the_file_and_the_findings() -> None:
-    document = json.loads(page.sarif(CheckQuestion(b"Disalow: /x", url="https://example.com/robots.txt")))
-    results = document["runs"][0]["results"]
-    assert "misspelt-key" in {result["ruleId"] for result in results}
-    assert results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].startswith("https://")
-
-
-def test_sarif_of_a_file_without_findings_has_no_results() -> None:
-    document = json.loads(
-        page.sarif(CheckQuestion(b"User-agent: *\nDisallow: /x\nSitemap: https://a.test/s.xml\n"))
-    )
-    assert document["runs"][0]["results"] == []
 
 
 @pytest.mark.untraced

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 from scrapy_rep.protocol import Access
 from scrapy_rep.tools.crawlers import crawler_of
-from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion, QuestionError, checked, question_in
+from scrapy_rep.tools.web.fetch import FetchedFile
+from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion, QuestionError, _source, question_in
 from scrapy_rep.tools.web.server import _PATIENCE
 from scrapy_rep.tools.web.visitors import LOCAL, PUBLIC
 from tests.support.markdown import PAGES
@@ -51,8 +53,8 @@ def test_urls_are_asked_about_once_each_in_their_order() -> None:
         ([], "expected a JSON object"),
         ({}, "robots: expected the text"),
         ({"robots": 1}, "robots: expected the text"),
-        ({"robots": "x" * 21}, "robots: 21 octets, but at most 20"),
-        ({"robots": "é" * 11}, "robots: 22 octets"),
+        ({"robots": "x" * 21}, "robots: 21 bytes, but at most 20"),
+        ({"robots": "é" * 11}, "robots: 22 bytes"),
         ({"robots": "", "url": "/"}, "unknown field 'url': there are agents, categories, dialect, robots, urls"),
         ({"robots": "", "urls": "/"}, "urls: expected a list of strings"),
         ({"robots": "", "urls": [1]}, "urls: expected a list of strings"),
@@ -73,14 +75,22 @@ def test_the_message_says_what_to_change(data: Any, message: str) -> None:
 
 
 def test_what_a_fetch_means_counts_until_there_is_a_text() -> None:
-    failed = CheckQuestion(b"", status=503, found=Access.UNREACHABLE)
+    failed = CheckQuestion(b"", source=FetchedFile(status=503, access=Access.UNREACHABLE))
     assert failed.access is Access.UNREACHABLE
     assert replace(failed, robots=b"User-agent: *").access is Access.SUCCESSFUL
 
 
 def test_the_source_of_a_file_is_bounded() -> None:
-    question = checked(CheckQuestion(b"", url="u" * 9_999, hops=("h" * 9_999,) * 9), LOCAL)
-    assert (len(question.url), len(question.hops), len(question.hops[0])) == (4_096, 5, 4_096)
+    long = FetchedFile("u" * 9_999, ("h" * 9_999,) * 9, 404, Access.UNAVAILABLE, b"", "t" * 999, 1.5, ("o",) * 9)
+    source = _source(json.dumps(long.as_facts()), LOCAL)
+    assert (len(source.url), len(source.hops), len(source.hops[0])) == (4_096, 5, 4_096)
+    assert (source.status, source.access, source.time) == (404, Access.UNAVAILABLE, 1.5)
+    assert (len(source.content_type), len(source.others)) == (256, 5)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 99_999, '{"url": 1}', '{"hops": 1, "others": []}'])
+def test_a_source_that_our_page_did_not_write_is_none(text: str) -> None:
+    assert _source(text, LOCAL) == FetchedFile()
 
 
 def test_strangers_may_ask_for_less() -> None:
@@ -96,14 +106,11 @@ def test_the_page_on_how_to_run_it_has_the_bounds() -> None:
         cells = {
             row.split("|")[1].strip(): row.split("|")[column].strip() for row in table.splitlines() if "|" in row
         }
-        assert cells["octets of a robots.txt"] == f"{limits.robots_octets:,}"
+        assert cells["bytes of a robots.txt"] == f"{limits.robots_octets:,}"
         assert cells["URLs, crawlers, verdicts"] == f"{limits.urls:,}, {limits.agents}, {limits.verdicts:,}"
-        assert cells["time for a fetch, with five redirects"] == f"{limits.fetch_time:g} s"
-        assert cells["time for a page, with the robots.txt of its hosts"] == f"{limits.fetch_time:g} s"
-        assert cells["hosts that a page loads from"] == str(limits.resource_hosts)
-        assert cells["resources of a page"] == f"{limits.urls:,}"
+        assert cells["time for a fetch, with redirects and comparisons"] == f"{limits.fetch_time:g} s"
         assert cells["time for a part of an answer"].startswith(f"{limits.work_time:g} s")
-        assert cells["octets of a part of an answer"] == f"{limits.answer_octets:,}"
+        assert cells["bytes of a part of an answer"] == f"{limits.answer_octets:,}"
         assert cells["time to read what was sent, 64 KiB at a time"].startswith(f"{_PATIENCE:g} s")
         assert cells["requests of a client at the same time"] == str(limits.requests_per_client)
         assert cells["requests of all clients at the same time"] == str(limits.requests)

@@ -1,4 +1,4 @@
-"""The answer in sentences: who is shut out of what, what is wrong, what to do first."""
+"""The answer in sentences: who is blocked from what, what is wrong, what to do first."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from scrapy_rep.protocol import Access, parse
 from scrapy_rep.tools.crawlers import CRAWLERS, SEARCH_CRAWLERS
 from scrapy_rep.tools.lint import Finding, Severity, lint
 from scrapy_rep.tools.profiles import reading, special
-from scrapy_rep.tools.web.question import CATEGORIES, CheckQuestion
+from scrapy_rep.tools.web.question import CATEGORIES
 from scrapy_rep.tools.web.sentences import sentences
-from scrapy_rep.tools.web.verdicts import verdicts_on
 
 TRAINING = CATEGORIES["training"]
 
@@ -24,70 +23,109 @@ def group(agents: Sequence[str], *rules: str) -> str:
 
 
 def said(text: str) -> list[str]:
-    return sentences(parse(text.encode()), ())[:-1]
+    """Who is blocked from what; of those who ignore groups for * only when they are."""
+    _, *found = sentences(parse(text.encode()), ())
+    return [one for one in found if "ignore groups for *" not in one]
 
 
-BUT = " but those that ignore groups for * (AdsBot-Google, AdsBot-Google-Mobile, APIs-Google and 5 more)"
-STAR = f"All crawlers{BUT}"
+def plain(text: str) -> str:
+    """The verdict on the whole file."""
+    return sentences(parse(text.encode()), lint(text.encode()))[0]
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ["All crawlers may fetch everything."]),
-        ("User-agent: *\nDisallow:", ["All crawlers may fetch everything."]),
-        ("User-agent: *\nDisallow: /", [f"{STAR} are shut out of everything (line 2)."]),
-        ("User-agent: *\nDisallow: /a", [f"{STAR} are shut out of /a (line 2)."]),
-        ("User-agent: *\nDisallow: /a\nDisallow: /b", [f"{STAR} are shut out of /a and /b (line 2)."]),
+        ("", "Blocks nothing."),
+        ("User-agent: *\nDisallow:", "Blocks nothing."),
+        ("User-agent: *\nDisallow: /", "Blocks the whole site."),
+        (
+            group(["*"], "Disallow: /") + group(["Googlebot"], "Disallow:"),
+            "Blocks the whole site for all but Googlebot.",
+        ),
+        ("User-agent: *\nDisallow: /a", "Blocks 1 path."),
+        ("User-agent: *\nDisallow: /\nAllow: /a\nAllow: /b", "Blocks everything but 2 paths."),
+        (group(["GPTBot"], "Disallow: /"), "Blocks the whole site for GPTBot."),
+        (
+            group(["GPTBot"], "Disallow: /") + group(["*"], "Disallow: /a"),
+            "Blocks 1 path, and the whole site for GPTBot.",
+        ),
+        (group(["GPTBot"], "Disallow: /a"), "Blocks a part of the site for GPTBot."),
+    ],
+)
+def test_the_verdict_on_the_whole_file_comes_first(text: str, expected: str) -> None:
+    assert plain(text).partition(". ")[2] == expected
+
+
+def test_the_verdict_begins_with_whether_the_file_works() -> None:
+    good = "User-agent: *\nDisallow: /x\nSitemap: https://a.test/s.xml\n"
+    assert plain(good) == "Works. Blocks 1 path."
+    assert plain(good + "Frob: x\n").startswith("Works, with 1 warning. ")
+    assert plain("User-agnt: *\nDisallow: /x\n").startswith("Has 1 error")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "may fetch everything."),
+        ("User-agent: *\nDisallow:", "may fetch everything."),
+        ("User-agent: *\nDisallow: /", "are blocked from everything (line 2)."),
+        ("User-agent: *\nDisallow: /a", "are blocked from /a (line 2)."),
+        ("User-agent: *\nDisallow: /a\nDisallow: /b", "are blocked from /a and /b (line 2)."),
         (
             group("*", *(f"Disallow: /{letter}" for letter in "abcde")),
-            [f"{STAR} are shut out of /a, /b, /c and 2 more paths (line 2)."],
+            "are blocked from /a, /b, /c and 2 more paths (line 2).",
         ),
         (
             "User-agent: *\nDisallow: /a\nAllow: /a/b\nAllow: /c",
-            [f"{STAR} are shut out of /a, but not of /a/b (line 2)."],
+            "are blocked from /a, but not from /a/b (line 2).",
         ),
-        ("User-agent: *\nDisallow: b\nDisallow: /a", [f"{STAR} are shut out of /a (line 3)."]),
-        ("User-agent: *\nDisallow: /$", [f"{STAR} are shut out of the home page (line 2)."]),
-        (
-            "User-agent: *\nDisallow: /\nAllow: /$",
-            [f"{STAR} are shut out of everything but the home page (line 2)."],
-        ),
+        ("User-agent: *\nDisallow: b\nDisallow: /a", "are blocked from /a (line 3)."),
+        ("User-agent: *\nDisallow: /$", "are blocked from the home page (line 2)."),
+        ("User-agent: *\nDisallow: /\nAllow: /$", "are blocked from everything but the home page (line 2)."),
         (
             "User-agent: *\nDisallow: /x.html\nDisallow: /$\nAllow: /a",
-            [f"{STAR} are shut out of /x.html and the home page (line 3)."],
+            "are blocked from /x.html and the home page (line 3).",
         ),
-        ("User-agent: *\nDisallow: /a\nDisallow: /b\nAllow: /b", [f"{STAR} are shut out of /a (line 2)."]),
-        ("User-agent: *\nDisallow: /\nAllow: /a", [f"{STAR} are shut out of everything but /a (line 2)."]),
+        ("User-agent: *\nDisallow: /a\nDisallow: /b\nAllow: /b", "are blocked from /a (line 2)."),
+        ("User-agent: *\nDisallow: /\nAllow: /a", "are blocked from everything but /a (line 2)."),
     ],
 )
-def test_what_is_closed_to_all_crawlers_is_one_sentence(text: str, expected: list[str]) -> None:
-    assert said(text) == expected
+def test_what_is_closed_to_all_crawlers_is_one_sentence(text: str, expected: str) -> None:
+    assert said(text) == [f"All crawlers {expected}"]
+
+
+def test_crawlers_that_ignore_groups_for_star_are_told_apart() -> None:
+    assert sentences(parse(b"User-agent: *\nDisallow: /"), ())[-1] == (
+        "AdsBot-Google, AdsBot-Google-Mobile, APIs-Google and 5 more ignore groups for *, so they may fetch "
+        "everything."
+    )
 
 
 def test_a_crawler_that_differs_is_named_with_its_owner_and_all_others_come_last() -> None:
     assert said(group(["GPTBot"], "Disallow: /")) == [
-        "GPTBot (OpenAI: training) is shut out of everything (line 2).",
+        "GPTBot (OpenAI: training) is blocked from everything (line 2).",
         "All other crawlers may fetch everything.",
     ]
-    assert said(group(["*"], "Disallow: /") + group(["Googlebot"], "Disallow:"))[0] == (
-        "Googlebot (Google: search) may fetch everything, and so may Googlebot-Image, Applebot, Googlebot-Video "
-        "and 3 more, which follow its group."
-    )
+    assert said(group(["*"], "Disallow: /") + group(["Googlebot"], "Disallow:")) == [
+        "Googlebot (Google: search) may fetch everything.",
+        "Googlebot-Image, Applebot, Googlebot-Video and 3 more follow its group.",
+        "Googlebot has its own group, so the rules for * do not apply to it.",
+        "All other crawlers are blocked from everything (line 2).",
+    ]
 
 
 def test_google_crawlers_that_follow_the_group_of_another_share_its_sentence() -> None:
     assert said(group(["msnbot"], "Disallow: /")) == [
-        "msnbot (Microsoft: search, until 2010) is shut out of everything (line 2), and so is bingbot, "
-        "which follows its group.",
+        "msnbot (Microsoft: search, until 2010) is blocked from everything (line 2).",
+        "bingbot follows its group.",
         "All other crawlers may fetch everything.",
     ]
 
 
 def test_a_crawler_that_does_not_follow_robots_txt_is_only_asked() -> None:
     assert said(group(["curl"], "Disallow: /"))[0] == (
-        "The file asks curl (library and command) to stay out of everything (line 2), but it does not follow "
-        "robots.txt."
+        "curl (library and command) is blocked from everything (line 2), but it does not follow robots.txt."
     )
 
 
@@ -104,58 +142,74 @@ def test_ours_what_all_others_may_is_true_of_each_crawler_that_no_sentence_tells
         robotstxt, last = parse(body.encode()), said(body)[-1]
         for agent in _SPECIAL:
             as_read = reading(robotstxt, agent)
-            if as_read.group == "*" or (as_read.group == "none" and " but those that ignore" not in last):
+            if as_read.group == "*":
                 is_open = as_read.verdict("/").allowed
-                assert is_open or "shut out of everything" in last, (agent, body, last)
-                assert not is_open or "shut out of everything" not in last, (agent, body, last)
+                assert is_open or "blocked from everything" in last, (agent, body, last)
+                assert not is_open or "blocked from everything" not in last, (agent, body, last)
 
 
 def test_a_crawler_with_the_same_rules_as_all_others_is_not_named() -> None:
-    assert said(group(["*", "Googlebot"], "Disallow: /x")) == [f"{STAR} are shut out of /x (line 3)."]
+    assert said(group(["*", "Googlebot"], "Disallow: /x")) == ["All crawlers are blocked from /x (line 3)."]
 
 
 def test_all_that_train_ai_are_one_subject() -> None:
     first, rest = said(group(TRAINING, "Disallow: /"))
     line = len(TRAINING) + 1
-    assert first == f"All {line - 1} known crawlers that train AI are shut out of everything (line {line})."
+    assert first == f"All {line - 1} known crawlers that train AI are blocked from everything (line {line})."
     assert rest == "All other crawlers may fetch everything."
 
 
 def test_of_those_that_train_ai_the_sentence_says_how_many_are_missing() -> None:
     first = said(group(TRAINING[:5], "Disallow: /"))[0]
-    assert first.startswith(f"Of the crawlers that train AI, {', '.join(TRAINING[:3])} and 2 more are shut out")
+    assert first.startswith(
+        f"Of the crawlers that train AI, {', '.join(TRAINING[:3])} and 2 more are blocked from"
+    )
     assert first.endswith(f"; {len(TRAINING) - 5} others that are known are not, such as {TRAINING[5]}.")
 
 
 def test_crawlers_are_spoken_of_by_their_kind() -> None:
     first, second, _ = said(group(["GPTBot", "CCBot", "AhrefsBot", "dotbot"], "Disallow: /"))
-    assert first.startswith("Of the crawlers that train AI, GPTBot and CCBot are shut out of everything")
-    assert second == "Of the SEO tools, AhrefsBot and dotbot are shut out of everything (line 5)."
+    assert first.startswith("Of the crawlers that train AI, GPTBot and CCBot are blocked from everything")
+    assert second == "Of the SEO tools, AhrefsBot and dotbot are blocked from everything (line 5)."
 
 
 def test_a_name_that_nobody_knows_is_spoken_of_as_one() -> None:
     assert said(group(["Googelbot"], "Disallow: /x"))[0] == (
-        "Googelbot, which is no known crawler, is shut out of /x (line 2)."
+        "Googelbot, which is no known crawler, is blocked from /x (line 2)."
     )
 
 
 def test_a_file_of_very_many_groups_has_few_sentences() -> None:
     agents = [*SEARCH_CRAWLERS[:5], "GPTBot", "CCBot", "AhrefsBot", "dotbot"]
     found = said("".join(group([agent], f"Disallow: /{agent}") for agent in agents))
-    assert len(found) == 8
+    assert len(found) == 9
     assert found[-2] == "3 more crawlers have other rules."
 
 
-def test_a_few_urls_that_were_asked_about_are_spoken_of() -> None:
-    body = b"User-agent: *\nDisallow: /a\n\nUser-agent: GPTBot\nDisallow: /b\nDisallow: /a\n"
-    question = CheckQuestion(body, ("/", "/a", "/b", "/c"), ("*", "Googlebot", "GPTBot"))
-    found = sentences(parse(body), (), verdicts_on(question))
-    assert "/a is closed to all 3 crawlers that you asked about (lines 2 and 6)." in found
-    assert "/b is closed to GPTBot (line 5) and open to the 2 others." in found
-    assert "/c is open to all 3 crawlers that you asked about." in found
-    assert not any(one.startswith("/ ") for one in found)
-    many = CheckQuestion(body, ("/a", "/b", "/c", "/d"), ("*",))
-    assert sentences(parse(body), (), verdicts_on(many)) == sentences(parse(body), ())
+SIGNALS = "User-agent: *\nContent-Signal: search=yes, ai-train=no\n\n"
+
+
+def test_what_content_signal_says_is_a_sentence_and_who_does_not_read_it_another() -> None:
+    everyone = "All crawlers may fetch everything."
+    signal = "Content-Signal says yes to search and no to AI training (line 2)."
+    assert said(SIGNALS) == [everyone, signal]
+    assert said(SIGNALS + group(["GPTBot"], "Allow: /"))[1:] == [
+        signal,
+        "GPTBot has its own group, so this does not apply to it.",
+    ]
+    assert said(SIGNALS + group(["GPTBot", "CCBot"], "Content-Signal: ai-train=yes"))[1:] == [
+        signal,
+        "GPTBot and CCBot have their own groups, so this does not apply to them.",
+        "For GPTBot and CCBot: Content-Signal says yes to AI training (line 6).",
+    ]
+    assert said(SIGNALS + group(["GPTBot"], "Content-Signal: search=yes, ai-train=no"))[1:] == [
+        signal,
+        "GPTBot has its own group, so this does not apply to it.",
+        "For GPTBot: Content-Signal says yes to search and no to AI training (line 5).",
+    ]
+    assert said(group(["GPTBot"], "Content-Usage: train-ai=n"))[1:] == [
+        "For GPTBot: Content-Usage says no to AI training (line 2)."
+    ]
 
 
 GONE = "there is no robots.txt, so all crawlers may fetch everything."
@@ -171,46 +225,34 @@ UNKNOWN = "what its robots.txt would say is unknown, so all crawlers stay away f
     ],
 )
 def test_without_a_robots_txt_the_fetch_is_what_is_said(access: Access, status: int | None, first: str) -> None:
-    assert sentences(parse(b""), (), access=access, status=status)[0] == first
+    assert sentences(parse(b""), (), access=access, status=status)[1] == first
 
 
 SIX = Path(__file__).parents[1] / "lint" / "six-errors.txt"
 
 
-def test_six_errors_are_said_with_what_follows_and_the_last_sentence_is_what_to_do() -> None:
+def test_six_errors_come_to_a_verdict_and_what_to_do_first() -> None:
     body = SIX.read_bytes()
     assert len(lint(body)) == 6
-    first, *found, last = sentences(parse(body), lint(body))
-    assert first == "All crawlers may fetch everything."
-    assert [one.partition(": ")[0] for one in found] == [
-        "Line 1 has a typo", "A consequence", "A consequence, line 3", "Line 3", "Line 4", "Line 5",
-        "Line 2 has a typo", "Line 6",
-    ]  # fmt: skip
-    assert found[1] == "A consequence: Without a user-agent line the rules apply to no crawler."
-    assert last == "Start with line 1: write User-agent."
+    verdict, who, last = sentences(parse(body), lint(body))
+    assert verdict.startswith("Has ")
+    assert who == "All crawlers may fetch everything."
+    assert last.startswith("Start with line 1: ")
 
 
 def finding(severity: Severity, line: int, message: str = "It is wrong.") -> Finding:
     return Finding("unknown-record", severity, line, 1, message, "Remove it.")
 
 
-def test_one_sentence_stands_for_all_lines_with_the_same_fault() -> None:
-    found = sentences(parse(b""), [finding(Severity.ERROR, line) for line in (9, 2, 7, 4, 5, 6)])
-    assert found[1:] == ["Lines 2, 4, 5, 6 and 2 more: It is wrong.", "Start with line 2: remove it."]
+def test_what_to_do_first_is_about_the_worst_and_then_the_first_of_all_faults() -> None:
+    found = [finding(Severity.WARNING, 1), finding(Severity.ERROR, 9), finding(Severity.ERROR, 2)]
+    assert sentences(parse(b""), found)[2:] == ["Start with line 2: It is wrong. Remove it."]
+    assert sentences(parse(b""), [finding(Severity.ERROR, 0)])[2:] == ["Start here: It is wrong. Remove it."]
 
 
 def test_notes_and_improvements_are_no_faults() -> None:
     found = sentences(parse(b""), [finding(Severity.NOTE, 1), finding(Severity.OPTIMISE, 2)])
-    assert found[1:] == ["The linter finds no error and nothing to warn of."]
-
-
-def test_faults_beyond_the_worst_are_counted() -> None:
-    faults = [finding(Severity.WARNING, line, f"Fault {line}.") for line in range(1, 13)]
-    assert sentences(parse(b""), faults)[-2] == "4 more errors and warnings are in the list below."
-
-
-def test_a_fault_of_the_whole_file_has_no_line() -> None:
-    assert sentences(parse(b""), [finding(Severity.ERROR, 0)])[1:] == ["It is wrong.", "Start here: remove it."]
+    assert found == ["Works. Blocks nothing.", "All crawlers may fetch everything."]
 
 
 def test_what_a_file_holds_is_fit_to_be_shown() -> None:

@@ -35,7 +35,14 @@ async function ask(submitter) {
     if (!submitter) body.set("action", "check");
     const response = await fetch("./", { method: "POST", body, signal: mine.signal });
     const page = await read(response, mine);
-    if (["apply", "confirm"].includes(submitter?.name)) setRobots(page.getElementById("robots").value);
+    const fields = page.getElementById("ask")?.elements;
+    if (asking !== mine || !fields) return; // a newer question, or a page that only says what is wrong
+    if (["apply", "confirm"].includes(submitter?.name)) setRobots(fields.robots.value);
+    if (submitter?.value === "example") useExample(fields);
+    // The URLs that the server filled in follow the file until a person writes others.
+    for (const name of isFilled() ? ["urls", "filled"] : []) {
+      form.elements[name].value = fields[name].value;
+    }
   } catch (error) {
     if (error.name !== "AbortError") showProblem(error.message);
   } finally {
@@ -103,6 +110,11 @@ function showProblem(message) {
   status().after(problem);
 }
 
+function isFilled() {
+  const { urls, filled } = form.elements;
+  return ["", filled.value].includes(urls.value) && document.activeElement !== urls;
+}
+
 function askSoon() {
   clearTimeout(timer);
   timer = setTimeout(() => ask(), WAIT);
@@ -110,10 +122,10 @@ function askSoon() {
 
 form.addEventListener("submit", (event) => {
   const button = event.submitter;
-  if (button?.name === "export") return;
+  if (["csv", "save"].includes(button?.value)) return;
   event.preventDefault();
   if (button?.value === "fetch") fetchSite();
-  else ask(button).then(scrollToAnswer);
+  else ask(button).then(() => button?.name === "action" && scrollToAnswer()); // a fix has its own place to look at
 });
 
 // An answer whose beginning is above the screen, or in its lower half, would not be noticed.
@@ -130,7 +142,13 @@ form.addEventListener("input", (event) => {
 
 function forgetSource() {
   file.value = "";
-  for (const name of ["url", "hops", "status", "access"]) form.elements[name].value = "";
+  form.elements.source.value = "";
+}
+
+function useExample(fields) {
+  forgetSource();
+  form.elements.urls.value = "";
+  setRobots(fields.robots.value);
 }
 
 function setRobots(text) {
@@ -144,7 +162,7 @@ async function take(chosen) {
   if (!chosen) return;
   if (chosen.size > Number(file.dataset.most)) {
     file.value = "";
-    showProblem(`The file has ${chosen.size.toLocaleString("en")} octets, which is too much for a robots.txt.`);
+    showProblem(`The file has ${chosen.size.toLocaleString("en")} bytes, which is too much for a robots.txt.`);
     return;
   }
   const text = await chosen.text();
@@ -237,17 +255,14 @@ function useFetched(found) {
   const octets = Uint8Array.from(atob(found.octets), (one) => one.charCodeAt(0));
   if (octets.length) attach(new File([octets], "robots.txt"));
   else file.value = "";
-  form.elements.url.value = found.url;
-  form.elements.hops.value = found.hops.join(" ");
-  form.elements.status.value = found.status;
-  form.elements.access.value = found.access;
+  form.elements.source.value = JSON.stringify(found.source);
   ask().then(scrollToAnswer);
 }
 
 // Links: the question, packed, after the #.
 
 const BOXES = ["agents", "categories"];
-const KEPT = ["robots", "urls", "names", "dialect", "url", "hops", "status", "access"];
+const KEPT = ["site", "robots", "urls", "filled", "names", "dialect", "source"];
 
 async function packed(text) {
   const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
@@ -270,10 +285,10 @@ async function unpacked(text) {
   return found;
 }
 
-document.getElementById("share").addEventListener("click", async () => {
+async function share() {
   const question = Object.fromEntries(KEPT.map((name) => [name, form.elements[name].value]));
   for (const name of BOXES) question[name] = new FormData(form).getAll(name);
-  const link = new URL(`#q=${await packed(JSON.stringify(question))}`, location.href).href;
+  const link = new URL(`./#q=${await packed(JSON.stringify(question))}`, location.href).href;
   history.replaceState(null, "", link);
   const field = document.getElementById("link");
   document.getElementById("shared").hidden = false;
@@ -285,6 +300,12 @@ document.getElementById("share").addEventListener("click", async () => {
   } catch {
     say("The link is in the address bar.");
   }
+}
+
+// The buttons come with each answer.
+answer.addEventListener("click", (event) => {
+  if (event.target.id === "share") share();
+  if (event.target.id === "print") window.print();
 });
 
 async function openLink() {
@@ -297,7 +318,7 @@ async function openLink() {
       const chosen = new Set(question[name]);
       for (const box of form.querySelectorAll(`[name=${name}]`)) box.checked = chosen.has(box.value);
     }
-    ask();
+    ask().then(scrollToAnswer);
   } catch {
     showProblem("The link is damaged: a part of it may be missing.");
   }
@@ -305,6 +326,7 @@ async function openLink() {
 
 window.addEventListener("hashchange", openLink);
 openLink();
+if (location.search && document.querySelector(".verdict")) scrollToAnswer();  // a bookmark that was fetched
 
 // Hovering over a verdict shows why; a click, the keyboard and a finger do the same without a script.
 
