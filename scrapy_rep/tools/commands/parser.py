@@ -129,6 +129,15 @@ class Parser(ArgumentParser):
 
     color: bool
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.added: list[Action] = []
+        super().__init__(*arguments, **options)
+
+    def add_argument(self, *names: Any, **options: Any) -> Action:
+        """Add an argument, which a usage in one line may need."""
+        self.added.append(super().add_argument(*names, **options))
+        return self.added[-1]
+
     def parse(self, arguments: Sequence[str] | None) -> Namespace:
         """Return the *arguments*, by default those of the command line: URLs before and after options."""
         found, unknown = self.parse_known_intermixed_args(arguments)
@@ -139,7 +148,7 @@ class Parser(ArgumentParser):
 
     def use_one_line(self) -> None:
         """Let the usage name what a call needs: each option has its line below."""
-        needed = [_in_usage(one) for one in self._actions if one.required or not one.option_strings]
+        needed = [_in_usage(one) for one in self.added if one.required or not one.option_strings]
         self.usage = " ".join(["%(prog)s", "[OPTIONS]", *needed])
 
     def format_help(self) -> str:

@@ -172,7 +172,8 @@ def _check_text(number: int, text: str, rest: bytes, subject: Subject, found: Fi
         clean = _clean(text)
         if clean and not (_kind(clean) in RULES and b"://" in clean):  # which is no path in any case
             first = invisible[0]
-            facts = f"U+{ord(first):04X}, {_name(first)}", _as_read(subject, number)
+            name = unicodedata.name(first, "a control character").lower()
+            facts = f"U+{ord(first):04X}, {name}", _as_read(subject, number)
             write = None if b" " in split_line(clean)[1] else clean + rest
             found.add("invisible-character", number, text.index(first) + 1, *facts, write=write)
     elif _kind(text.encode()) is Kind.UNKNOWN:
@@ -185,10 +186,6 @@ def _clean(text: str) -> bytes:
     """The record *text* without its invisible characters, and with usual spaces; empty where it is none."""
     clean = _INVISIBLE.sub("", _SPACE.sub(" ", text)).strip().encode()
     return clean if _kind(clean) in _READ else b""
-
-
-def _name(character: str) -> str:
-    return unicodedata.name(character, "a control character").lower()
 
 
 def _once(text: str) -> bytes:

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Final
+from typing import ClassVar, Final
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, MAX_SIZE, Dialect, Kind, Record
 from scrapy_rep.protocol.records import kind_of, split_line
@@ -63,7 +63,7 @@ class Fixer:
 
     def fix_for(self, finding: Finding) -> Fix | None:
         """The fix of *finding*, on all its lines; None where none is safe."""
-        if fix := _OF_LINES.get(finding.code):
+        if fix := self.OF_LINES.get(finding.code):
             return self._made(edit for line in finding.lines for edit in fix(self, line))
         is_safe = finding.code in _SAFE or (finding.code in _SAFE_IF_SAME and self._is_same_record(finding))
         return self._replaced(finding) if is_safe else None
@@ -156,20 +156,20 @@ class Fixer:
         elif not _COMMENT_OF_OURS.search(comment):
             yield Edit(start, start + len(line) - len(mark + comment))
 
+    OF_LINES: ClassVar[dict[str, Callable[[Fixer, int], Iterator[Edit]]]] = {
+        "byte-order-mark": _mark,
+        "cr-line-ends": _all_line_ends,
+        "crlf-line-ends": _all_line_ends,
+        "mixed-line-ends": _all_line_ends,
+        "odd-case-key": _case,
+        "blank-line-in-group": _blank_lines,
+        "duplicate-rule": _removed,
+        "useless-rule": _useless,
+    }
+    """What makes the edits of a line, or of the whole file, where there is more to do than to replace the line."""
 
-_OF_LINES: Final[dict[str, Callable[[Fixer, int], Iterator[Edit]]]] = {
-    "byte-order-mark": Fixer._mark,
-    "cr-line-ends": Fixer._all_line_ends,
-    "crlf-line-ends": Fixer._all_line_ends,
-    "mixed-line-ends": Fixer._all_line_ends,
-    "odd-case-key": Fixer._case,
-    "blank-line-in-group": Fixer._blank_lines,
-    "duplicate-rule": Fixer._removed,
-    "useless-rule": Fixer._useless,
-}
-"""What makes the edits of a line, or of the whole file, where there is more to do than to replace the line."""
 
-FIXABLE: Final = frozenset({*_SAFE, *_SAFE_IF_SAME, *_OF_LINES})
+FIXABLE: Final = frozenset({*_SAFE, *_SAFE_IF_SAME, *Fixer.OF_LINES})
 """The codes some of whose findings have a fix."""
 
 

@@ -132,7 +132,8 @@ def annotate(question: CheckQuestion, found: tuple[FoundHere, ...]) -> Annotated
     by_line: defaultdict[int, list[FoundHere]] = defaultdict(list)
     for here in sorted(found, key=lambda here: order_of(here.finding))[:_MOST_FINDINGS]:
         codes[here.finding.code].append(here)
-        by_line[here.finding.line].append(here)
+        for line in here.finding.lines:
+            by_line[line].append(here)
     raw = question.robots[bom_length(question.robots) :].splitlines()
     return AnnotatedFile(codes, _lines(raw, question, by_line), len(raw), len(found), counts)
 

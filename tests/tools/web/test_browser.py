@@ -155,7 +155,9 @@ def test_a_site_without_a_robots_txt_allows_everything_until_something_is_pasted
 def test_a_fix_is_applied_to_the_text_and_the_focus_moves_to_the_next_one(pages: Pages) -> None:
     page = pages.open()
     ask(page, TEXT.replace("Frob: x", "Allowed: /cart/open"))
-    page.locator(".finding", has_text="Disalow").get_by_role("button", name="Apply: Write Disallow").focus()
+    page.locator(".finding", has_text="Disalow").get_by_role(
+        "button", name="Apply: Write “Disallow: /cart”."
+    ).focus()
     page.keyboard.press("Enter")
     until(page, "document.getElementById('robots').value.includes('Disallow: /cart')")
     answered(page)
@@ -174,7 +176,9 @@ def test_a_fix_that_changes_verdicts_is_offered_apart_and_asked_for_twice(pages:
         page = pages.open(java_script_enabled=script)
         text = "User-agnt: *\nDisallow: /cart\n"
         ask(page, text, "/cart/1")
-        see = page.get_by_role("button", name="See what changes: Write User-agent.")
+        see = page.get_by_role(
+            "button", name="See what changes: Write “User-agent: *”; crawlers then obey the line."
+        )
         see.click()
         page.wait_for_selector(".considered")
         assert page.input_value("#robots") == text
@@ -276,7 +280,7 @@ def test_without_a_script_all_of_it_works(pages: Pages) -> None:
     page.locator(".verdicts td button").first.click()
     assert "Disallow: /cart" in page.locator(".why:popover-open").inner_text()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Apply: Write Disallow.").click()
+    page.get_by_role("button", name="Apply: Write “Disallow: /cart”.").click()
     page.wait_for_selector("#sitemaps", state="attached")
     assert "Disallow: /cart" in page.input_value("#robots")
     with Site() as site:

@@ -134,8 +134,8 @@ def test_shut_out_ai_training(newcomer: Newcomer) -> None:
 
 def test_fix_the_typo(newcomer: Newcomer) -> None:
     newcomer.check(TYPO)
-    newcomer.sees("Write Disallow.")
-    newcomer.press("Apply: Write Disallow.")
+    newcomer.sees("Write “Disallow: /cart”.")
+    newcomer.press("Apply: Write “Disallow: /cart”.")
     newcomer.page.locator(".finding", has_text="misspelt-key").wait_for(state="detached")
     answered(newcomer.page)
     with newcomer.page.expect_download() as download:
@@ -145,7 +145,7 @@ def test_fix_the_typo(newcomer: Newcomer) -> None:
 
 def test_what_changes(newcomer: Newcomer) -> None:
     newcomer.check("User-agnt: *\nDisallow: /cart\n")
-    newcomer.press("See what changes: Write User-agent.")
+    newcomer.press("See what changes: Write “User-agent: *”; crawlers then obey the line.")
     newcomer.page.wait_for_selector(".considered")
     answered(newcomer.page)
     newcomer.sees("may no longer fetch /cart")
@@ -153,7 +153,7 @@ def test_what_changes(newcomer: Newcomer) -> None:
 
 def test_what_changes_far_down_in_a_list_of_faults(newcomer: Newcomer) -> None:
     newcomer.check(FAULTS)
-    newcomer.press("See what changes: Write Googlebot.")
+    newcomer.press("See what changes: Write “User-agent: Googlebot”; Googlebot then follows this group.")
     newcomer.page.wait_for_selector(".considered")
     answered(newcomer.page)
     newcomer.sees("This changes what crawlers may fetch.", ".considered")
