@@ -42,9 +42,8 @@ def lint_(data: bytes) -> None:
 
 def _check_findings(body: bytes, dialect: Dialect) -> None:
     findings, lines = lint(body, dialect), body.splitlines()
-    assert findings == tuple(
-        sorted(findings, key=lambda each: (each.line, each.column, each.severity.rank, each.code))
-    )
+    places = [(not CODES[each.code].is_accident, each.line, each.column, each.severity.rank) for each in findings]
+    assert places == sorted(places)
     for each in findings:
         assert each.code in CODES
         assert 0 <= each.line <= max(len(lines), 1)
