@@ -23,16 +23,13 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
 from math import inf
-from socket import gethostname
 from typing import TYPE_CHECKING, Any, Final
-from uuid import uuid4
 
 from scrapy.utils.asyncio import call_later
 
@@ -236,8 +233,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         sharing.host_queue, sharing.look_every, sharing.redis_limiter = self, _LOOK, partial(SiteTurns, self)
         self._check_format()
         self._push, self._poll_script, self.site_script = map(server.register_script, (_PUSH, _POLL, _SITE))
-        self._worker = f"{gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
-        self._lease = microseconds(self.LEASE)
+        self._worker, self._lease = sharing.worker, microseconds(self.LEASE)
         self._slots, self._stats, settings = crawl.part(Slots), crawl.stats, crawl.crawler.settings
         self._places = settings.getint("CONCURRENT_REQUESTS") or _BATCH
         self._places_of_site = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") or self._places
@@ -443,10 +439,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         start(self._listen())
 
     async def _listen(self) -> None:
-        """Poll when another worker has pushed something for a site, and before the lease ends; a thread waits.
-
-        The engine asks for nothing while the downloader is full.
-        """
+        """Poll when another worker has pushed, and before the lease ends: a full downloader asks for nothing."""
         listener = self.server.pubsub(ignore_subscribe_messages=True)
         while self._lease:
             with suppress(RedisError):

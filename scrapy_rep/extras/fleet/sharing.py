@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
+from socket import gethostname
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -48,6 +49,7 @@ class Sharing:
             self._connection = RedisConnection(crawl.crawler)
             crawl.events.opening_store.subscribe(self._in_redis)
             crawl.events.closed.subscribe(self._connection.close)
+        self.worker = f"{gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"  # no other crawl has it
         # The `RedisHostQueue` of this crawl, if it has one: that sets all three when the scheduler opens.
         self.host_queue: Any = None
         self.redis_limiter: Callable[[RedisConnection, str], RateLimiter] = RedisRateLimiter
@@ -68,15 +70,13 @@ class Sharing:
 
     @cached_property
     def _limiter(self) -> RateLimiter | None:
-        registry, worker = self._crawl.find(Registry), f"{os.getpid()}-{uuid4().hex}"
+        registry = self._crawl.find(Registry)
         if registry is None:
             return None
         if self._connection is not None:
-            return self.redis_limiter(self._connection, worker)
+            return self.redis_limiter(self._connection, self.worker)
         connection = registry.store.connection if isinstance(registry.store, SqliteStore) else None
-        if connection is None:
-            return None
-        return SqliteRateLimiter(connection, worker)
+        return None if connection is None else SqliteRateLimiter(connection, self.worker)
 
     def _opened(self) -> None:
         if self._limiter is None:
