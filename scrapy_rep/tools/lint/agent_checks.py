@@ -227,10 +227,7 @@ def _check_known(crawler: Crawler, agent: Record, group: Group, subject: Subject
         has_successor = crawler.instead.lower().encode() in subject.named
         question = f"Remove the group of {crawler.token}"
         if crawler.instead and not has_successor:
-            question = (
-                f"Name {crawler.instead}, which came after it, if it should follow these rules; "
-                "if not, remove the group"
-            )
+            question = f"Name {crawler.instead}, its successor, if the rules are for it; if not, remove the group"
         # Without its line, the rules of a crawler that stands alone would be those of the group above.
         write = b"" if len(group.agents) > 1 and not crawler.instead else None
         facts = agent.value, crawler.owner, crawler.until, Prose(question)

@@ -109,8 +109,11 @@ class FileLinter:
         """*linted* with each consequence in its cause, if that is reported, and improvements as one finding."""
         findings = merged(filter(None, fold(linted.findings, subject, separate_findings_in)))
         fixer = Fixer(linted.body, self.dialect, limit=self.limit, subject=subject)
-        fixable = tuple(one.code for one, fix in zip(linted.findings, linted.fixes, strict=True) if fix)
-        return replace(linted, findings=findings, fixes=tuple(map(fixer.fix_for, findings)), fixable=fixable)
+        separate = zip(linted.findings, linted.fixes, strict=True)
+        alone = {(one.code, one.line, one.column): fix for one, fix in separate}
+        fixes = (fixer.fix_for(one) if one.also else alone[one.code, one.line, one.column] for one in findings)
+        fixable = tuple(code for (code, _, _), fix in alone.items() if fix)
+        return replace(linted, findings=findings, fixes=tuple(fixes), fixable=fixable)
 
 
 @dataclass(slots=True)
