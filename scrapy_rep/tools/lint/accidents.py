@@ -1,7 +1,7 @@
 """Checks for accidents of publishing: what an editor, a form or a deployment did to the file, not its author.
 
-They come first, and each breaks its line: what else is wrong there shows once the accident is repaired. Every
-message says what crawlers now read. A replacement is what the same characters say in order; where that is not
+They come first, and a line with an accident gets no other finding: those show once it is repaired. Every message
+says what crawlers now read. The replacement has the characters of the line, put in order; where their order is not
 clear, the finding asks.
 """
 

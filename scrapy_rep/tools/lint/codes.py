@@ -45,9 +45,9 @@ class Code:
 
     ``advice`` may name what to ``{write}`` in place of the line; ``question`` takes its place where the author has
     to decide. ``page`` of the documentation tells ``why`` it matters, and shows a ``bad`` and a ``good`` file. An
-    example that text cannot show, or that needs a URL, is a call of `lint`. An accident of publishing is none that
-    an author makes, but an editor, a form or a deployment: it is reported first, and nothing else of its line is.
-    What is listed, as improvements are, is one finding for all its lines.
+    example that text cannot show, or that needs a URL, is a call of `lint`. An accident of publishing comes from
+    an editor, a form or a deployment, not the author: it is reported first, and alone on its line. A code that
+    ``is_listed``, and every improvement, is one finding for all its lines.
     """
 
     page: str
@@ -179,7 +179,7 @@ CODES: Final[dict[str, Code]] = {
     "foreign-comment": Code(
         "accidents", Severity.ERROR, "Comment of another language",
         "Only # starts a comment. What follows // or ; is part of the path, and rules between <!-- and --> hold.",
-        "This is no comment in a robots.txt: {0}.",
+        "Only # starts a comment in robots.txt: {0}.",
         "Write {write}; crawlers then obey the rule.",
         "User-agent: *\nDisallow: /search // slow pages",
         "User-agent: *\n# slow pages\nDisallow: /search",

@@ -78,8 +78,7 @@ class Prose(str):
 class Findings:
     """Collects findings, at most `MOST_OF_A_CODE` of each code.
 
-    What is broken by an accident of publishing says nothing else about its line.
-    The rest shows once it is repaired.
+    A line with an accident of publishing gets no other finding: those show once it is repaired.
     """
 
     def __init__(self) -> None:
