@@ -183,7 +183,9 @@ def test_a_crawler_that_follows_the_group_of_another_is_spoken_of_in_the_sentenc
 
 
 def test_what_the_file_silences_is_not_found_as_the_linter_has_it() -> None:
-    assert "unknown-record" in {here.finding.code for here in found_in(CheckQuestion(b"User-agent: *\nDisallow: /a\nFrob: x"))}
+    assert "unknown-record" in {
+        here.finding.code for here in found_in(CheckQuestion(b"User-agent: *\nDisallow: /a\nFrob: x"))
+    }
     silenced = CheckQuestion(b"# lint: ignore-file unknown-record\nUser-agent: *\nDisallow: /a\nFrob: x")
     assert "unknown-record" not in {here.finding.code for here in found_in(silenced)}
 
