@@ -156,7 +156,7 @@ def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
         ("from scrapy_rep.tools.audit import sentences", "scrapy_rep.tools.audit"),
         ("from scrapy_rep.census import rows", "scrapy_rep.census"),
         ("from scrapy_rep.tools.survey import report, comparison_report", "scrapy_rep.tools.survey"),
-        ("from scrapy_rep.tools.bulk import decide, lines, open_source", "scrapy_rep.tools.bulk"),
+        ("from scrapy_rep.tools.bulk import decide, open_source", "scrapy_rep.tools.bulk"),
         ("from scrapy_rep.tools.web import app", "scrapy_rep.tools.web"),
     ],
 )

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 import pytest
 
-from scrapy_rep.protocol import Origin, parse
-from scrapy_rep.tools.resources import (
-    Found,
-    LoadedAs,
-    PageResponse,
-    ResourceReport,
-    ResourceVerdict,
-    check,
-    resources_of,
-)
+from scrapy_rep.protocol import parse
+from scrapy_rep.tools.resources import Found, LoadedAs, Resource, ResourceReport, resources_of
 from tests.support.cost import is_linear_in_steps, is_linear_in_time
-from tests.support.in_process import run
 
 URL = "https://example.com/shop/page.html"
 SHOP = "https://example.com/shop/"
@@ -173,37 +163,17 @@ def test_a_page_takes_time_linear_in_its_octets(name: str) -> None:
     assert is_linear_in_time(ask, make(5_000), make(40_000))
 
 
-# The check.
+# The report.
 
 
-@dataclass
-class Sites:
-    """Answers by robots.txt files and pages in memory; ``asked`` are the origins and pages, in order."""
-
-    robots: dict[str, str]
-    pages: dict[str, PageResponse]
-    asked: list[str] = field(default_factory=list)
-
-    async def answers(self, by_origin: Mapping[Origin, Sequence[str]]) -> dict[str, ResourceVerdict]:
-        self.asked += map(str, by_origin)
-        return {
-            url: ResourceVerdict.of(parse(self.robots.get(str(origin), "").encode()).verdict("Googlebot", url))
-            for origin, urls in by_origin.items()
-            for url in urls
-        }
-
-    async def page(self, url: str) -> PageResponse:
-        self.asked.append(url)
-        return self.pages[url]
-
-    async def find(self, page: PageResponse, url: str) -> Found:
-        return resources_of(page.body, url)
-
-
-def report(html: str, robots: str = "", most_origins: int = 50) -> ResourceReport:
-    """On the page at `URL`."""
-    sites = Sites({"https://example.com": robots}, {URL: PageResponse(html.encode())})
-    return run(check(URL, "Googlebot", sites, most_origins=most_origins))
+def report(html: str, robots: str = "", *, unknown: str = "") -> ResourceReport:
+    """On the page at `URL`; the robots.txt of the origin *unknown* is unreachable."""
+    robotstxt = parse(f"User-agent: *\n{robots}\n".encode())
+    page, *resources = (
+        one if unknown and one.url.startswith(unknown) else one.judged(robotstxt.verdict("Googlebot", one.url), "")
+        for one in (Resource(URL, LoadedAs.PAGE), *resources_of(html.encode(), URL).resources)
+    )
+    return ResourceReport("Googlebot", [page], resources)
 
 
 @pytest.mark.parametrize(
@@ -222,71 +192,20 @@ def report(html: str, robots: str = "", most_origins: int = 50) -> ResourceRepor
     ],
 )  # fmt: skip
 def test_the_summary_says_how_many_are_closed_and_what_follows(html: str, robots: str, summary: str) -> None:
-    assert report(html, f"User-agent: *\n{robots}\n").summary == summary
+    assert report(html, robots).summary == summary
 
 
-def test_closed_resources_come_first_and_unknown_ones_second() -> None:
-    html = "<img src=a><img src=b><img src=//one.example/c><img src=//two.example/d>"
-    result = report(html, "User-agent: *\nDisallow: /shop/b\n", most_origins=2)
-    assert [(one.verdict.word, one.url[-1]) for one in result.resources] == [
-        ("closed", "b"), ("unknown", "d"), ("open", "a"), ("open", "c")
-    ]  # fmt: skip
-    assert result.resources[1].verdict.problem == "at most 2 hosts are asked for a robots.txt"
+def test_unknown_resources_are_counted_beside_closed_ones_and_called_neither_open_nor_closed() -> None:
+    html, one = "<img src=a><img src=b><img src=//one.example/c>", "https://one.example"
+    result = report(html, "Disallow: /shop/b", unknown=one)
     assert result.summary.endswith(" Whether 1 more may be loaded is unknown.")
     assert not result.is_complete
-
-
-def test_unknown_resources_alone_are_not_called_open() -> None:
-    result = report("<img src=a><img src=//one.example/b>", most_origins=1)
-    assert result.summary == (
-        "None of 2 resources is known to be closed to Googlebot. Whether 1 may be loaded is unknown."
+    assert report(html, unknown=one).summary == (
+        "None of 3 resources is known to be closed to Googlebot. Whether 1 may be loaded is unknown."
     )
 
 
-def test_a_page_that_is_closed_is_not_requested() -> None:
-    sites = Sites({"https://example.com": "User-agent: *\nDisallow: /shop\n"}, {})
-    result = run(check(URL, "Googlebot", sites))
-    assert sites.asked == ["https://example.com"]
+def test_a_page_that_is_closed_is_an_answer() -> None:
+    result = report("", "Disallow: /shop")
     assert result.summary.startswith("The page itself is closed to Googlebot: it was not fetched")
-    assert (result.is_complete, [one.verdict.line for one in result.closed]) == (True, [2])
-
-
-def test_a_redirect_is_judged_by_the_robots_txt_of_its_own_host() -> None:
-    target = "https://www.example.com/a"
-    pages = {URL: PageResponse(location=target), target: PageResponse(b"<img src=b>")}
-    sites = Sites({}, pages)
-    result = run(check(URL, "Googlebot", sites))
-    assert [one.url for one in result.pages] == [URL, target]
-    assert [(one.url, one.kind) for one in result.resources] == [("https://www.example.com/b", LoadedAs.IMAGE)]
-    sites = Sites({"https://www.example.com": "User-agent: *\nDisallow: /a\n"}, pages)
-    result = run(check(URL, "Googlebot", sites))
-    assert target not in sites.asked
-    assert [one.verdict.word for one in result.pages] == ["open", "closed"]
-
-
-def test_five_redirects_are_followed_and_none_to_a_private_host() -> None:
-    pages = {f"https://a.example/{n}": PageResponse(location=f"https://a.example/{n + 1}") for n in range(9)}
-    sites = Sites({}, pages)
-    result = run(check("https://a.example/0", "Googlebot", sites))
-    assert (len(result.pages), result.problem) == (6, "it redirects more than 5 times")
-    sites = Sites({}, {URL: PageResponse(location="http://127.0.0.1/")})
-    result = run(check(URL, "Googlebot", sites))
-    assert result.problem == "it redirects to http://127.0.0.1/, which is not followed"
-    assert not result.is_complete
-
-
-@pytest.mark.parametrize(
-    ("status", "location", "content_type", "page"),
-    [
-        (200, "", "text/html; charset=utf-8", PageResponse(b"x", "text/html; charset=utf-8")),
-        (200, "", "", PageResponse(b"x")),
-        (200, "/ignored", "", PageResponse(b"x")),
-        (404, "", "text/html", PageResponse(problem="HTTP status 404")),
-        (304, "", "", PageResponse(problem="HTTP status 304")),
-        (301, "../a", "", PageResponse(location="https://example.com/a", problem="it redirects to no page")),
-        (301, "javascript:0", "", PageResponse(problem="it redirects to no page")),
-        (200, "", "application/pdf;x=y", PageResponse(problem="it is not HTML but application/pdf")),
-    ],
-)
-def test_what_a_response_means(status: int, location: str, content_type: str, page: PageResponse) -> None:
-    assert PageResponse.of(URL, status, location, content_type, b"x") == page
+    assert (result.is_complete, [one.line for one in result.closed]) == (True, [2])

@@ -1,31 +1,23 @@
-"""What is known of the robots.txt of an origin, and who says so: a folder of files, a survey, or a store.
+"""What is known of the robots.txt of an origin, and who says so: a folder of files, or a survey.
 
 A source answers with what a fetch of the robots.txt means (`Access`) and its body, or with why it is `Missing`. It
-never guesses: a robots.txt that cannot be read is no robots.txt that allows. Loads Scrapy only for a store.
+never guesses: a robots.txt that cannot be read is no robots.txt that allows.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
-from scrapy_rep.clock import clock
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import StringEnum
-from scrapy_rep.protocol.freshness import LONG_UNREACHABLE, Backoff, Freshness
-from scrapy_rep.tools.files import open_file, read_file, require_text
+from scrapy_rep.tools.files import read_file, require_text
 from scrapy_rep.tools.survey.folder import NamedOrigin, SurveyFolder, file_name, folded_name, named_origin
 
-if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
-
-_SQLITE: Final = b"SQLite format 3\0"  # how every file of SQLite starts
 _PORTS: Final = {"http": 80, "https": 443}
-_ANY: Final = Origin("http", "localhost", 80)
 
 
 class SourceError(Exception):
@@ -58,33 +50,13 @@ class Source(Protocol):
         """What is known of the robots.txt of *origin*. Raises `SourceError` when the source cannot be used."""
 
 
-def open_source(
-    place: Path | BaseSettings,
-    *,
-    stale_max: float = LONG_UNREACHABLE,
-    status_access: Mapping[int, Access] | None = None,
-) -> Source:
-    """The source at *place*: a folder of files, the folder of a survey, or a store.
-
-    A store is a SQLite file, or what the settings of a project name. The other arguments are those settings of a
-    crawl that say how its entries are read. Raises `SourceError` where none of these is.
-    """
-    if isinstance(place, Path):
-        try:
-            if place.is_dir():
-                is_survey = SurveyFolder(place).is_used and (place / "files").is_dir()
-                return SurveySource(place) if is_survey else FileSource(place)
-            with open_file(place) as file:
-                start = file.read(len(_SQLITE))
-        except (OSError, ValueError) as error:
-            raise _unreadable(place, error) from None
-        if start != _SQLITE:
-            raise SourceError(f"{place} is neither a folder of robots.txt files nor a store (REP_STORE_PATH)")
-    return StoreSource(place, stale_max, status_access or {})
-
-
-def _unreadable(place: Path, error: OSError | ValueError) -> SourceError:
-    return SourceError(f"{place}: {getattr(error, 'strerror', None) or error}")
+def open_source(place: Path) -> Source:
+    """The source at *place*: a folder of files, or that of a survey. Raises `SourceError` for another place."""
+    try:
+        is_survey = SurveyFolder(place).is_used and (place / "files").is_dir()
+        return SurveySource(place) if is_survey else FileSource(place)
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{place}: {getattr(error, 'strerror', None) or error}") from None
 
 
 class FileSource:
@@ -106,69 +78,35 @@ class FileSource:
         """As `Source.get`."""
         exact = NamedOrigin(origin.scheme, origin.host, origin.port)
         of_host = exact._replace(scheme="", port=0 if _PORTS.get(origin.scheme) == origin.port else -1)
-        for named in (exact, exact._replace(scheme=""), of_host):
-            if named in self._names:
-                return _read(self._folder, self._names[named], require_text)
-        return Missing.NO_FILE
-
-
-def _read(folder: Path, name: str, checked: Callable[[bytes], bytes]) -> Known | Missing:
-    try:
-        return Known(Access.SUCCESSFUL, checked(read_file(os.path.join(folder, name))))
-    except (FileNotFoundError, NotADirectoryError):
-        return Missing.NO_FILE
-    except (OSError, ValueError):
-        return Missing.UNREADABLE
+        names = map(self._names.get, (exact, exact._replace(scheme=""), of_host))
+        return _read(self._folder, filter(None, names), require_text)
 
 
 class SurveySource:
     """The folder of ``scrapy robots survey``: the files that it fetched, and which origins have none."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises `SourceError`."""
+        """Raises ``OSError`` and ``ValueError``."""
         self._files = folder / "files"
-        try:
-            self._without_file = {
-                row.site: Access(row.access)
-                for row in SurveyFolder(folder).rows()
-                if row.access != Access.SUCCESSFUL
-            }
-        except (OSError, ValueError) as error:
-            raise _unreadable(folder, error) from None
+        rows = SurveyFolder(folder).rows()
+        self._without_file = {row.site: Access(row.access) for row in rows if row.access != Access.SUCCESSFUL}
 
     def get(self, origin: Origin) -> Known | Missing:
         """As `Source.get`."""
-        access = self._without_file.get(str(origin))
-        if access is not None:
+        if access := self._without_file.get(str(origin)):
             return Known(access)
-        # Whatever the site serves counts, as in a crawl.
-        found = _read(self._files, file_name(origin), bytes)
-        return _read(self._files, folded_name(origin), bytes) if found is Missing.NO_FILE else found
+        return _read(
+            self._files, (file_name(origin), folded_name(origin)), bytes
+        )  # whatever the site serves counts
 
 
-class StoreSource:
-    """A store of entries. What an entry means is what it means to a crawl now; none is fetched again."""
-
-    def __init__(self, place: Path | BaseSettings, stale_max: float, status_access: Mapping[int, Access]) -> None:
-        """As `open_source`."""
-        from scrapy_rep.crawl.robots.stores.sqlite import SqliteStore  # noqa: PLC0415
-        from scrapy_rep.crawl.robots.stores.sqlite_connection import SqliteConnection  # noqa: PLC0415
-        from scrapy_rep.extras.fleet.sharing import store_of  # noqa: PLC0415  # they load Scrapy, which files do not need
-
-        self._status_access = status_access
-        self._freshness = Freshness(0.0, inf, stale_max, Backoff(0.0, 0.0))
-        self._store = SqliteStore(SqliteConnection(place)) if isinstance(place, Path) else store_of(place)
-        self.get(_ANY)  # what cannot be used is said at once
-
-    def get(self, origin: Origin) -> Known | Missing:
-        """As `Source.get`."""
+def _read(folder: Path, names: Iterable[str], check: Callable[[bytes], bytes]) -> Known | Missing:
+    """What the first of the files called *names* holds that there is."""
+    for name in names:
         try:
-            entry = next(self._store.entries(origin), None)
-        except OSError as error:
-            raise SourceError(str(error)) from None
-        if entry is None:
-            return Missing.NO_FILE
-        access = self._freshness.access(entry, clock.time())
-        if access is entry.access and entry.status is not None:
-            access = self._status_access.get(entry.status, access)
-        return Known(access, entry.body if access is Access.SUCCESSFUL else b"")
+            return Known(Access.SUCCESSFUL, check(read_file(os.path.join(folder, name))))
+        except (FileNotFoundError, NotADirectoryError):  # noqa: PERF203
+            continue
+        except (OSError, ValueError):
+            return Missing.UNREADABLE
+    return Missing.NO_FILE

@@ -5,28 +5,19 @@ Holds a bounded number of parsed files; URLs that are sorted by origin need each
 
 from __future__ import annotations
 
+import json
 import re
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from functools import lru_cache
-from typing import Any, Final
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from json.encoder import encode_basestring_ascii as _quoted
+from typing import Any, Final, NamedTuple
 
-from scrapy_rep.protocol import (
-    GOOGLE,
-    MAX_SIZE,
-    Access,
-    Dialect,
-    Origin,
-    Reason,
-    RobotsTxt,
-    Verdict,
-    parse,
-    split_url,
-)
+from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Access, Dialect, Origin, Reason, Verdict, parse, split_url
 from scrapy_rep.protocol.access import rules_by
 from scrapy_rep.protocol.product_token import asked_token
-from scrapy_rep.tools.answers import verdict_facts
+from scrapy_rep.tools.answers import WORDS, verdict_facts
 
 from .sources import Missing, Source
 
@@ -36,18 +27,24 @@ Crawler = tuple[str, ...]
 LONGEST_URL: Final = 65_536
 """Characters; a longer text is not asked about."""
 
+HELD: Final = 33_554_432
+"""Octets of parsed files that are held, if nothing else is said."""
+
 VERDICTS_KEPT: Final = 32_768  # of many sites in any order: 20 MB at most
+_BESIDE_ITS_BODY: Final = (
+    1_024  # octets that a parsed file counts beside its body: the smallest ones take memory too
+)
 _find_control = re.compile(r"[\0-\x1f\x7f]").search
 
 
-@dataclass(frozen=True, slots=True)
-class BulkVerdict:
+class BulkVerdict(NamedTuple):
     """The verdict on a URL of ``origin``, which ``rule`` decides, for the crawler called ``agent``.
 
     ``allowed`` is None where it is unknown, and ``reason`` says why: a `Reason`, or a `Missing`. ``line`` is that
     of the rule, None without one. ``origin`` is empty for what is not a URL.
     """
 
+    # A tuple, because both caches of `VERDICTS_KEPT` hash a verdict for each URL.
     origin: str
     agent: str
     allowed: bool | None
@@ -64,64 +61,51 @@ class BulkVerdict:
 
     def as_facts(self) -> dict[str, Any]:
         """The same as data for JSON; without an origin that is null."""
-        return {**asdict(self), "origin": self.origin or None}
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """How many parsed files are held: so many ``files`` at most, with bodies of so many ``octets`` together."""
-
-    files: int = 10_000
-    octets: int = 33_554_432
-
-
-@dataclass(frozen=True, slots=True)
-class BulkOptions:
-    """How robots.txt files are asked: for whom, and read how.
-
-    ``limit`` is the number of octets of a file that are read; ``unreachable`` says what an unreachable robots.txt
-    means, and ``missing`` what none means: True for allowed, None for unknown. ``held`` files are kept.
-    """
-
-    crawlers: tuple[Crawler, ...]
-    dialect: Dialect = GOOGLE
-    limit: int | None = MAX_SIZE
-    unreachable: Access = Access.UNREACHABLE
-    missing: bool | None = None
-    held: Held = Held()
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The robots.txt of ``origin``: what its fetch meant, and the tokens by which each crawler asks it."""
-
-    origin: str
-    access: Access
-    robotstxt: RobotsTxt
-    tokens: list[str]
-    octets: int
-
-    def on(self, path: bytes) -> list[BulkVerdict]:
-        verdict, access = self.robotstxt.verdict_on_path, self.access
-        return [_verdict(self.origin, access, token, verdict(token, path)) for token in self.tokens]
+        return {**self._asdict(), "origin": self.origin or None}
 
 
 _verdict = lru_cache(maxsize=VERDICTS_KEPT)(BulkVerdict.of)
 
 
-class Decider:
-    """Answers about URLs from *source*, as *options* say. Not safe to share between threads."""
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The robots.txt of ``origin``: what its fetch meant, its verdicts, and the token of each crawler in it."""
 
-    def __init__(self, source: Source, options: BulkOptions) -> None:
-        self._source, self._options, self._octets = source, options, 0
+    origin: str
+    access: Access
+    verdict: Callable[[str, bytes], Verdict]
+    tokens: list[str]
+    octets: int
+
+    def on(self, path: bytes) -> list[BulkVerdict]:
+        origin, access, verdict = self.origin, self.access, self.verdict
+        return [_verdict(origin, access, token, verdict(token, path)) for token in self.tokens]
+
+
+class Decider:
+    """Answers about URLs from *source* to each of *crawlers*. Not safe to share between threads.
+
+    *limit* is the number of octets of a file that are read, in *dialect*; *unreachable* says what an unreachable
+    robots.txt means, and *missing* what none means: True for allowed, None for unknown. Parsed files are held
+    whose bodies are so many octets together.
+    """
+
+    def __init__(
+        self, source: Source, crawlers: tuple[Crawler, ...], *, dialect: Dialect = GOOGLE,
+        limit: int | None = MAX_SIZE, unreachable: Access = Access.UNREACHABLE, missing: bool | None = None,
+        held: int = HELD,
+    ) -> None:  # fmt: skip
+        self._source, self._crawlers, self._dialect, self._limit = source, crawlers, dialect, limit
+        self._unreachable, self._missing, self._most = unreachable, missing, held
         self._held: OrderedDict[str, _Asked | Missing] = OrderedDict()
+        self._octets = 0
 
     def on(self, url: str) -> list[BulkVerdict]:
         """The verdict on *url* for each crawler. Raises `SourceError`."""
         try:
             if len(url) > LONGEST_URL or _find_control(url):
                 raise ValueError("not a URL")
-            start, path = split_url(url, canonical_octets=self._options.dialect.canonical_octets)
+            start, path = split_url(url, canonical_octets=self._dialect.canonical_octets)
         except ValueError:
             return self._unknown("", Missing.NO_URL)
         # Of several starts of an origin, such as those with the default port, one is known.
@@ -133,51 +117,88 @@ class Decider:
     def _hold(self, origin: str) -> _Asked | Missing:
         held = self._held[origin] = self._load(Origin.from_url(origin))
         self._octets += _octets(held)
-        most = self._options.held
-        while len(self._held) > max(most.files, 1) or (self._octets > most.octets and len(self._held) > 1):
+        while self._octets > self._most and len(self._held) > 1:
             self._octets -= _octets(self._held.popitem(last=False)[1])
         return held
 
     def _load(self, origin: Origin) -> _Asked | Missing:
-        options, known = self._options, self._source.get(origin)
+        known = self._source.get(origin)
         if isinstance(known, Missing):
             return known
-        access = options.unreachable if known.access is Access.UNREACHABLE else known.access
-        robotstxt = parse(rules_by(access, known.body), options.dialect, limit=options.limit)
-        tokens = [next(filter(robotstxt.has_group, one), one[-1]) or "*" for one in options.crawlers]
-        return _Asked(str(origin), known.access, robotstxt, tokens, len(known.body))
+        access = self._unreachable if known.access is Access.UNREACHABLE else known.access
+        robotstxt = parse(rules_by(access, known.body), self._dialect, limit=self._limit)
+        tokens = [next(filter(robotstxt.has_group, one), one[-1]) or "*" for one in self._crawlers]
+        return _Asked(str(origin), known.access, robotstxt.verdict_on_path, tokens, len(known.body))
 
     def _unknown(self, origin: str, reason: Missing) -> list[BulkVerdict]:
-        allowed = self._options.missing if reason is Missing.NO_FILE else None
-        tokens = (crawler[0] or "*" for crawler in self._options.crawlers)
+        allowed = self._missing if reason is Missing.NO_FILE else None
+        tokens = (crawler[0] or "*" for crawler in self._crawlers)
         return [BulkVerdict(origin, token, allowed, None, None, reason.value) for token in tokens]
 
 
 def _octets(held: _Asked | Missing) -> int:
-    return 0 if isinstance(held, Missing) else held.octets
+    return _BESIDE_ITS_BODY + (0 if isinstance(held, Missing) else held.octets)
 
 
 def decide(
-    urls: Iterable[str],
-    source: Source,
-    agents: Iterable[str] | str = "*",
-    *,
-    dialect: Dialect = GOOGLE,
-    limit: int | None = MAX_SIZE,
-    missing: bool | None = None,
-    held: Held | None = None,
-) -> Iterator[tuple[str, BulkVerdict]]:
+    urls: Iterable[str], source: Source, agents: Iterable[str] | str = "*", *, dialect: Dialect = GOOGLE,
+    limit: int | None = MAX_SIZE, missing: bool | None = None, held: int = HELD,
+) -> Iterator[tuple[str, BulkVerdict]]:  # fmt: skip
     """Yield each of *urls*, in their order, with the verdict on it; for each of *agents* if there are several.
 
     *agents* are product tokens or User-Agent headers, one or several, *limit* is the number of octets of a
-    robots.txt that are read, *missing* is the verdict where *source* has no robots.txt, *held* bounds the parsed
-    files. Raises `SourceError` when *source* cannot be used, and ``ValueError`` for an agent without a name.
+    robots.txt that are read, *missing* is the verdict where *source* has no robots.txt, *held* is how many octets
+    of parsed files are held. Raises `SourceError` when *source* cannot be used, and ``ValueError`` for an agent
+    without a name.
     """
     named = [agents] if isinstance(agents, str) else agents
     crawlers = tuple((asked_token(agent),) for agent in named)
     if not crawlers or not all(token for (token,) in crawlers):
         raise ValueError("each agent needs a product token, such as ExampleBot")
-    decider = Decider(source, BulkOptions(crawlers, dialect, limit, missing=missing, held=held or Held()))
-    for url in urls:
-        for verdict in decider.on(url):
-            yield url, verdict
+    decider = Decider(source, crawlers, dialect=dialect, limit=limit, missing=missing, held=held)
+    return ((url, verdict) for url in urls for verdict in decider.on(url))
+
+
+# Lines of URLs and lines of verdicts, as octets: what a process does with each batch of the input.
+
+
+@dataclass(frozen=True)
+class LineDecider:
+    """Decides batches of the input, one after the other. Each process has its own, and opens the source itself.
+
+    If ``only`` is one of `WORDS`, those URLs alone are written, as they came.
+    """
+
+    source: Callable[[], Source]
+    decider: Callable[[Source], Decider]
+    only: str | None = None
+
+    @cached_property
+    def _decider(self) -> Decider:
+        return self.decider(self.source())
+
+    def __call__(self, lines: Sequence[bytes]) -> tuple[bytes, int, Counter[str]]:
+        """The output for the URLs in *lines*, the number of verdicts, and why some are unknown.
+
+        Raises `SourceError`.
+        """
+        written: list[str] = []
+        number, unknown = 0, Counter[str]()
+        only, decide = self.only, self._decider.on
+        for line in filter(None, map(bytes.strip, lines)):
+            url = line.decode("utf-8", "surrogateescape")
+            for verdict in decide(url):
+                number += 1
+                if verdict.allowed is None:
+                    unknown[verdict.reason] += 1
+                if only is None:
+                    written.append(f'{{"url": {_quoted(url)}, {_rest(verdict)}\n')
+                elif only == WORDS[verdict.allowed]:
+                    written.append(f"{url}\n")
+        return "".join(written).encode("utf-8", "surrogateescape"), number, unknown
+
+
+@lru_cache(maxsize=VERDICTS_KEPT)
+def _rest(verdict: BulkVerdict) -> str:
+    """What follows the URL in a line of JSON."""
+    return json.dumps(verdict.as_facts())[1:]

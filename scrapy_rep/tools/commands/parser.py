@@ -25,9 +25,9 @@ EXAMPLES: Final = {
     "audit": ("audit.jsonl", "audit.jsonl --bodies bodies --html report.html", "logs/*.jsonl --json"),
     "cache": ("list", "show example.com", "purge https://example.com"),
     "decide": (
-        "--robots robots --urls urls.txt.gz",
+        "--robots robots --urls urls.txt",
         "--robots robots --agent GPTBot --agent CCBot < urls.txt",
-        "--urls urls.txt --only allowed --format urls",
+        "--robots 2026-11 --urls urls.txt --only allowed",
     ),
     "diff": (
         "old.txt new.txt",

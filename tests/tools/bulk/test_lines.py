@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
 import json
-import lzma
-import os
 import random
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -18,8 +12,7 @@ import pytest
 
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.tools.bulk import decide, open_source
-from scrapy_rep.tools.bulk.lines import _LONGEST_LINE, Damaged, LineDecider, decompressed, lines_in
-from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, BulkOptions
+from scrapy_rep.tools.bulk.verdicts import LONGEST_URL, Decider, LineDecider
 
 BODY = b"""\
 User-agent: *
@@ -60,10 +53,11 @@ def some_lines() -> list[bytes]:
 
 @pytest.mark.parametrize("dialect", ["google", "google-exact"])
 def test_every_line_says_what_decide_says_of_its_url(folder: Path, dialect: str) -> None:
-    lines = [line.strip() for line in some_lines()]
+    lines = [*filter(None, map(bytes.strip, some_lines()))]
     agents = ["Bot", "*"]
-    options = BulkOptions(tuple((agent,) for agent in agents), DIALECTS[dialect])
-    out, number, unknown = LineDecider(partial(open_source, folder), options)(lines)
+    crawlers = tuple((agent,) for agent in agents)
+    decider = partial(Decider, crawlers=crawlers, dialect=DIALECTS[dialect])
+    out, number, unknown = LineDecider(partial(open_source, folder), decider)(lines)
     urls = [line.decode("utf-8", "surrogateescape") for line in lines]
     decided = [*decide(urls, open_source(folder), agents, dialect=DIALECTS[dialect])]
     assert [json.loads(line) for line in out.splitlines()] == [
@@ -73,46 +67,6 @@ def test_every_line_says_what_decide_says_of_its_url(folder: Path, dialect: str)
     assert unknown == Counter(verdict.reason for _, verdict in decided if verdict.allowed is None)
 
 
-# The input.
-
-
-LINES = [b"https://%d.example/%s" % (n, b"x" * (n * 7_919 % 300)) for n in range(3_000)]
-
-
-def read(content: bytes) -> list[bytes]:
-    return [*lines_in(decompressed(io.BufferedReader(io.BytesIO(content))))]
-
-
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
-@pytest.mark.parametrize("end", [b"", b"\n"])
-def test_each_line_is_read_whatever_compresses_the_list(compress: Callable[[bytes], bytes], end: bytes) -> None:
-    assert read(compress(b"\n".join(LINES) + end)) == LINES
-
-
-@pytest.mark.parametrize("content", [b"", b"\n", b" \n\r\n", b"\xef\xbb\xbf"])
-def test_a_blank_list_has_no_line(content: bytes) -> None:
-    assert read(content) == []
-
-
-@pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_a_byte_order_mark_is_no_part_of_the_first_url(compress: Callable[[bytes], bytes]) -> None:
-    assert read(compress(b"\xef\xbb\xbfhttps://a.example/\n\xef\xbb\xbfb")) == [
-        b"https://a.example/", b"\xef\xbb\xbfb",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("length", [_LONGEST_LINE - 1, _LONGEST_LINE, _LONGEST_LINE + 1, 5 * _LONGEST_LINE])
-@pytest.mark.parametrize("end", [[], [b"https://a.example/"]])
-def test_of_a_line_that_is_too_long_the_start_is_kept_and_the_next_one_is_read(
-    length: int, end: list[bytes]
-) -> None:
-    first, second, *rest = read(b"\n".join([b"first", length * b"x", *end]))
-    assert (first, set(second), rest) == (b"first", {ord("x")}, end)
-    assert LONGEST_URL < len(second) <= _LONGEST_LINE
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
-def test_a_compressed_list_that_is_cut_off_raises(compress: Callable[[bytes], bytes]) -> None:
-    content = compress(os.urandom(100_000).hex().encode())
-    with pytest.raises(Damaged):
-        read(content[:50_000])
+def test_blank_lines_have_no_verdict(folder: Path) -> None:
+    decider = LineDecider(partial(open_source, folder), partial(Decider, crawlers=(("Bot",),)))
+    assert decider([b"\n", b" \r\n", b"https://a.example/y \r\n"])[1] == 1

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
-from time import time
 
 import pytest
 
 from scrapy_rep.census import Row
-from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
 from scrapy_rep.protocol import Access, Origin
-from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.tools.bulk.sources import Known, Missing, SourceError, open_source
 from scrapy_rep.tools.survey.folder import SurveyFolder
-
-DAY = 86_400.0
 
 
 def origin(url: str) -> Origin:
@@ -93,76 +86,10 @@ def test_ours_a_survey_with_a_damaged_record_is_refused(tmp_path: Path) -> None:
         open_source(tmp_path)
 
 
-def entry(url: str, access: Access, status: int | None, *, failing_for: float | None = None) -> Entry:
-    """An entry that expired yesterday, after 40 days if it has not failed since."""
-    now, of = time(), origin(url)
-    since = None if failing_for is None else now - failing_for
-    return Entry(
-        of, access, of.robots_url, status, b"Disallow: /x", (), now - 40 * DAY, now - DAY,
-        failures=int(since is not None), unreachable_since=since, tried_at=now - DAY,
-    )  # fmt: skip
-
-
-def store(path: Path, *entries: Entry) -> Path:
-    with closing(SqliteFile(path)) as file:
-        for each in entries:
-            file.put(each, "", time())
-    return path
-
-
-@pytest.mark.parametrize(
-    ("access", "status", "failing_for", "means"),
-    [
-        (Access.SUCCESSFUL, 200, None, Access.SUCCESSFUL),
-        (Access.SUCCESSFUL, 200, DAY, Access.SUCCESSFUL),
-        (Access.UNAVAILABLE, 404, None, Access.UNAVAILABLE),
-        (Access.UNREACHABLE, 503, DAY, Access.UNREACHABLE),
-        (Access.UNREACHABLE, None, 31 * DAY, Access.UNAVAILABLE),
-    ],
-)
-def test_ours_an_entry_means_what_it_means_to_a_crawl(
-    tmp_path: Path, access: Access, status: int | None, failing_for: float | None, means: Access
-) -> None:
-    path = store(tmp_path / "s.sqlite", entry("https://a.example", access, status, failing_for=failing_for))
-    found = open_source(path).get(origin("https://a.example"))
-    assert found == Known(means, b"Disallow: /x" if means is Access.SUCCESSFUL else b"")
-    assert open_source(path).get(origin("http://a.example")) is Missing.NO_FILE
-
-
-def test_ours_a_stale_entry_of_an_unreachable_origin_counts_as_long_as_the_settings_say(tmp_path: Path) -> None:
-    path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.SUCCESSFUL, 200, failing_for=2 * DAY))
-    short, long = (open_source(path, stale_max=days * DAY) for days in (0.5, 2))
-    assert short.get(origin("https://a.example")) == Known(Access.UNREACHABLE)
-    assert long.get(origin("https://a.example")) == Known(Access.SUCCESSFUL, b"Disallow: /x")
-
-
-def test_ours_a_status_with_a_meaning_of_its_own_has_it_here_too(tmp_path: Path) -> None:
-    path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.UNAVAILABLE, 403))
-    source = open_source(path, status_access={403: Access.UNREACHABLE})
-    assert source.get(origin("https://a.example")) == Known(Access.UNREACHABLE)
-
-
-@pytest.mark.parametrize("content", [b"SQLite format 3\0garbage", b"User-agent: *", b""])
+@pytest.mark.parametrize("content", [b"User-agent: *", b""])
 def test_ours_what_is_no_source_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(SourceError, match="file"):
         open_source(tmp_path / "file")
     with pytest.raises(SourceError, match="No such file"):
         open_source(tmp_path / "nowhere")
-
-
-def test_ours_a_locked_store_is_refused(tmp_path: Path) -> None:
-    path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.SUCCESSFUL, 200))
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("PRAGMA locking_mode = EXCLUSIVE")
-        other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(SourceError, match="cannot be read: database is locked"):
-            open_source(path)
-
-
-def test_ours_a_store_that_is_damaged_later_decides_nothing(tmp_path: Path) -> None:
-    path = store(tmp_path / "s.sqlite", entry("https://a.example", Access.SUCCESSFUL, 200))
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("UPDATE bodies SET body = x'00'")
-    with pytest.raises(SourceError, match=r"cannot be read: the entry of https://a[.]example"):
-        open_source(path).get(origin("https://a.example"))

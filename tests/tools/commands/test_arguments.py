@@ -17,7 +17,7 @@ WRONG = {
     ("explain", "--file"): "argument --file: expected one argument",
     ("diff", "--dialect", "1995", "f"): "'1995' is none of google, ",
     ("cache", "lsit"): "argument action: 'lsit' is none of list, show, purge (perhaps list?)",
-    ("decide", "--format", "cvs"): "'cvs' is none of ",
+    ("decide", "--only", "allow"): "'allow' is none of ",
     ("lint", "--fail-on", "warnings", "f"): "(perhaps warning?)",
     ("lint", "--select", "nots", "f"): "'nots' is neither a code nor a severity (perhaps note?)",
     ("forecast", "--pages", "0", "a.example"): "'0' is not a number of pages",
@@ -42,7 +42,10 @@ def test_a_wrong_argument_costs_one_line(arguments: tuple[str, ...], capsys: pyt
 def test_every_command_names_an_option_that_it_does_not_know(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    required = {"watch": ["list", "--store", "x"], "cache": ["list"], "resources": ["/"], "diff": ["f"]}
+    required = {
+        "watch": ["list", "--store", "x"], "cache": ["list"], "resources": ["/"], "diff": ["f"],
+        "decide": ["--robots", "x"],
+    }  # fmt: skip
     with pytest.raises(SystemExit) as ended:
         main_of(name)(["--nonsense\x1b", *required.get(name, ["f"] if name == "audit" else [])])
     (line,) = capsys.readouterr().err.splitlines()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.tools.commands.resources import _redirect_problem
 from tests.support.command import robots_command, scrapy_process
 from tests.support.command_here import robots_here
 from tests.support.site import Answer, Site, hang, redirect, robots
@@ -165,6 +166,23 @@ def test_a_redirect_to_a_page_that_is_closed_is_not_followed(tmp_path: Path) -> 
         assert site.count("/b") == 0
     assert code == 1
     assert lines[1] == f"closed   line 2       page         {second}/b  Disallow: /b"
+
+
+def test_five_redirects_are_followed(tmp_path: Path) -> None:
+    with Site() as site:
+        for number in range(7):
+            site.answer(f"/{number}", redirect(f"/{number + 1}"))
+        code, lines, _ = asked(tmp_path, f"{site.origin}/0")
+        assert (code, len(lines)) == (2, 8)
+        assert lines[-1] == "The page was not read: it redirects more than 5 times."
+        assert site.count("/6") == 0
+
+
+def test_no_redirect_to_a_private_host_is_followed() -> None:
+    assert _redirect_problem("https://a.example/", "http://127.0.0.1/", 1) == (
+        "it redirects to http://127.0.0.1/, which is not followed"
+    )
+    assert _redirect_problem("https://a.example/", "https://b.example/", 1) == ""
 
 
 @pytest.mark.parametrize(
