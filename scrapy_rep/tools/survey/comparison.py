@@ -71,31 +71,15 @@ class SurveyChange:
         return [event.crawler for event in self.events if event.lets_in]
 
 
-@dataclass(frozen=True, slots=True)
-class SiteChange:
-    """A site that changed, with its ``rows``, one for each survey.
+def dated_events(rows: Sequence[Row], dates: Sequence[str]) -> Iterator[tuple[str, str, str, str, str]]:
+    """The events of the site of *rows*, one row for each of *dates*, as lines of ``compare.csv``.
 
-    ``overall`` is the change between the first survey and the last, ``steps`` are those between each survey and
-    the next, None where nothing changed.
+    Site, crawler, date of the survey that shows it, before, now. A robots.txt that could not be read is passed
+    over: the one before counts.
     """
-
-    rows: Sequence[Row]
-    overall: SurveyChange
-    steps: Sequence[SurveyChange | None]
-
-    @property
-    def site(self) -> str:
-        """The site."""
-        return self.rows[0].site
-
-    def dated_events(self, dates: Sequence[str]) -> Iterator[tuple[str, str, str, str, str]]:
-        """The events as lines of ``compare.csv``: site, crawler, date of the survey that shows it, before, now.
-
-        A robots.txt that could not be read is passed over: the one before counts.
-        """
-        known = [(date, row) for date, row in zip(dates, self.rows, strict=True) if OTHERS in row.restriction]
-        for (_, old), (date, new) in pairwise(known):
-            yield from ((self.site, each.crawler, date, each.before, each.now) for each in _events(old, new))
+    known = [(date, row) for date, row in zip(dates, rows, strict=True) if OTHERS in row.restriction]
+    for (_, old), (date, new) in pairwise(known):
+        yield from ((new.site, each.crawler, date, each.before, each.now) for each in _events(old, new))
 
 
 class Changes:
@@ -137,17 +121,17 @@ class Comparison:
 
     def __init__(self, sources: Sequence[ComparedSurvey]) -> None:
         self._joined = Joined(sources)
-        self.surveys = self._joined.surveys
+        self.dates, self.is_dated = self._joined.labels, self._joined.is_dated
         self.overall = Changes()
-        self.steps = [Changes() for _ in self.surveys[1:]]
-        self.sums = [Sums() for _ in self.surveys]
+        self.steps = [Changes() for _ in self.dates[1:]]
+        self.sums = [Sums() for _ in self.dates]
         self.owners = Owners(), Owners()
         self.left_out = 0
 
-    def changes(self) -> Iterator[SiteChange]:
-        """Yield each site that changed, and add it up; the sums are complete at the end."""
+    def changes(self) -> Iterator[tuple[Sequence[Row], SurveyChange]]:
+        """Yield the rows of each site that changed, and how; and add all up: the sums are complete at the end."""
         for rows in self._joined.sites():
-            if len(rows) < len(self.surveys):
+            if len(rows) < len(self.dates):
                 self.left_out += 1
                 continue
             for sums, row in zip(self.sums, rows, strict=True):
@@ -160,7 +144,7 @@ class Comparison:
             for changes, step in zip(self.steps, steps, strict=True):
                 changes.add(step)
             if overall:
-                yield SiteChange(rows, overall, steps)
+                yield rows, overall
 
 
 def _change(old: Row, new: Row) -> SurveyChange | None:

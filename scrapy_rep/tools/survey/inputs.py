@@ -110,10 +110,6 @@ class Files:
             name = os.path.abspath(path)
         return self.measure((self.capture(path), name))
 
-    def body(self, row: Row) -> bytes | None:
-        """The robots.txt of *row*, one of all of them."""
-        return SurveyFolder(self.folder).body(row)
-
 
 class Captures:
     """The captures in files of one kind, which are read twice: to choose among them, and to measure them.
@@ -225,9 +221,6 @@ class ParquetRows:
         from scrapy_rep.census import arrow  # noqa: PLC0415
 
         return arrow.sites_in(self._path)
-
-    def body(self, row: Row) -> None:
-        """Return None: a body is in no row."""
 
 
 def surveys_in(path: Path, measure: Measure) -> list[SurveyFolder | ParquetRows | Files]:
