@@ -14,7 +14,7 @@ from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS, CRAWLERS
 from scrapy_rep.tools.page import MOST_ITEMS, Part, Share, histogram, mean, median, page_template
 
 from .sites import SEVERITIES, Body, explorer_of, finding_kind, tag
-from .totals import AI_CATEGORIES, BLOCKS, DELAY, FIGURES, FIGURES_OF_AI, NO, OTHER, RANK, UNKNOWN, Totals
+from .totals import AI_CATEGORIES, BLOCKS, DELAY, FIGURES, FIGURES_OF_AI, NO, Totals
 
 _KIND_COLOURS: Final = dict(
     zip(KINDS, ("green", "teal", "violet", "amber", "amber", "grey", "red", "blue"), strict=True)
@@ -26,7 +26,7 @@ _LIMITS: Final = {
 }
 """The upper limits of the bars of a figure."""
 
-_NAMES_LISTED, _FILES_LISTED, _SITES_OF_A_FILE, _STRATA_LISTED = 200, 30, 12, 12
+_NAMES_LISTED, _FILES_LISTED, _SITES_OF_A_FILE = 200, 30, 12
 
 
 def report(
@@ -39,11 +39,8 @@ def report(
 ) -> str:
     """Return the page about *totals*, which says so when they cover fewer than the *expected* sites.
 
-    It lists the sites of *records*, with the robots.txt that *body* returns for each. Raises ``ValueError`` when
-    *totals* are by a column that no site has.
+    It lists the sites of *records*, with the robots.txt that *body* returns for each.
     """
-    if totals.by and totals.sites and not totals.strata.keys() - {UNKNOWN}:
-        raise ValueError(f"no site has a column {totals.by}")
     return page_template(__package__).render(
         explorer_of(records, body).packed(),
         date=day_text(when),
@@ -55,7 +52,6 @@ def report(
         kinds=[_trait("serves", kind, totals.traits["serves", kind], _KIND_COLOURS[kind]) for kind in KINDS],
         blocks=[(name, _blocks(totals, category)) for category, name in AI_CATEGORIES.items()],
         owners=_owners(totals),
-        strata=_strata(totals),
         ai_crawlers=_ai_crawlers(totals),
         findings=_findings(totals),
         agents=_agents(totals),
@@ -142,29 +138,6 @@ def _answers(totals: Totals) -> list[Part]:
 
 
 # Sites and files
-
-
-def _strata(totals: Totals) -> dict[str, Any]:
-    """The most frequent strata, ranks in their order, and what is counted in each; the rest is one more."""
-    ranked = sorted(totals.strata, key=lambda value: (value in (UNKNOWN, OTHER), -totals.strata[value]["sites"]))
-    listed = {value: totals.strata[value] for value in ranked[:_STRATA_LISTED]}
-    if left := ranked[_STRATA_LISTED:]:
-        listed[OTHER] = sum((totals.strata[value] for value in left), listed.get(OTHER, Counter()))
-    if totals.by == RANK:
-        listed = dict(sorted(listed.items(), key=lambda each: (each[0] == UNKNOWN, len(each[0]))))
-    return {
-        "by": "top-level domain" if totals.by == "tld" else totals.by,
-        "left": len(left),
-        "rows": [
-            (
-                value,
-                counted["sites"],
-                Share(counted["files"], counted["sites"]),
-                *(Share(counted[figure], counted["known"]) for figure in FIGURES_OF_AI),
-            )
-            for value, counted in listed.items()
-        ],
-    }
 
 
 def _findings(totals: Totals) -> dict[str, Any]:

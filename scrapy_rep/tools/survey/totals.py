@@ -135,33 +135,18 @@ def severity_of(code: str) -> Severity:
 NO, YES = "no", "yes"
 """The answers of signals."""
 
-TLD: Final = "tld"
-"""The column of the top-level domain, which needs no list."""
-
-UNKNOWN, OTHER = "unknown", "other"
-"""The stratum of a site that has none, and of those with a rare one."""
-
-RANK: Final = "rank"
-"""The column of numbers of which no two sites have the same."""
-
-_FIRST_RANKS: Final = 1_000
-_LONGEST_RANK: Final = 16  # digits
 _NAMES_COUNTED: Final = 50_000  # in user-agent lines: more come from hostile files alone
-_STRATA_COUNTED: Final = 1_000
 
 
 class Totals(Sums):
     """The sums of a report.
 
-    ``strata`` are the sites by what they have in the column *by* of their list, or by top-level domain. ``agents``
-    are the files that use a name in user-agent lines, by the name in its first spelling. ``captured`` has the
-    first time and the last.
+    ``agents`` are the files that use a name in user-agent lines, by the name in its first spelling. ``captured``
+    has the first time and the last.
     """
 
-    def __init__(self, by: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.by = by
-        self.strata: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.captured: tuple[datetime, datetime] | None = None
         self.traits: Counter[tuple[str, str]] = Counter()
         self.agents: Counter[str] = Counter()
@@ -175,13 +160,7 @@ class Totals(Sums):
         if row.fetched_at:
             first, last = self.captured or (row.fetched_at, row.fetched_at)
             self.captured = min(first, row.fetched_at), max(last, row.fetched_at)
-        counted = figures_of_ai(row)
-        self.owners.add(row, counted)
-        if self.by:
-            stratum = stratum_of(row, self.by)
-            has_room = stratum in self.strata or len(self.strata) < _STRATA_COUNTED
-            found = self.strata[stratum if has_room else OTHER]
-            found.update(["sites", *(["files"] if row.has_file else []), *counted])
+        self.owners.add(row, figures_of_ai(row))
 
     def _add_file(self, row: Row) -> None:
         super()._add_file(row)
@@ -192,23 +171,6 @@ class Totals(Sums):
     def ranked(self, kind: str) -> list[tuple[str, int]]:
         """The traits of *kind*, each with its number of sites, most frequent first."""
         return [(name, count) for (each, name), count in self.traits.most_common() if each == kind]
-
-
-def stratum_of(row: Row, column: str) -> str:
-    """What the site of *row* has in *column*.
-
-    The top-level domain is the last label of the host; `UNKNOWN` for an IP address, and for what is no origin.
-    Ranks count together by powers of ten.
-    """
-    value = row.strata.get(column, "")
-    if column == TLD and not value:
-        label = row.site.partition("://")[2].partition(":")[0].rpartition(".")[2]
-        value = "" if label.isdigit() or label[:1] == "[" else label
-    digits = value.replace(",", "")
-    if column == RANK and digits.isdecimal() and len(digits) < _LONGEST_RANK:
-        last = 10 ** max(len(str(int(digits) - 1)), 3)
-        return f"{last // 10 + 1 if last > _FIRST_RANKS else 1:,} to {last:,}"
-    return value or UNKNOWN
 
 
 def traits(row: Row) -> Iterator[tuple[str, str]]:

@@ -50,8 +50,8 @@ def page_of(files: dict[str, bytes], *others: Row, light: bool = False) -> str:
     return page_about(records, files)
 
 
-def page_about(records: list[Row], files: dict[str, bytes] | None = None, by: str = "") -> str:
-    totals, bodies = Totals(by), files or {}
+def page_about(records: list[Row], files: dict[str, bytes] | None = None) -> str:
+    totals, bodies = Totals(), files or {}
     for record in records:
         totals.add(record)
     return report(totals, WHEN, expected=totals.sites, records=records, body=lambda row: bodies.get(row.site))
@@ -207,7 +207,7 @@ def test_what_a_hostile_site_says_is_text() -> None:
     record = Row(evil, sha256="1", bytes=3, agents_allow={evil: 0}, agents_disallow={evil: 1}, named={evil: 1},
                  restriction={"*": "none", evil: "all"}, restriction_lines={"*": 0, evil: 1}, findings={evil: 1},
                  crawl_delays={evil: 1.0}, strata={evil: evil}, location=evil)  # fmt: skip
-    page = page_about([record, record, Row(evil, "unreachable", problem=evil)], by=evil)
+    page = page_about([record, record, Row(evil, "unreachable", problem=evil)])
     assert "<script" not in static(page)
     assert "<img" not in page
     assert "\u202e" not in page
@@ -383,7 +383,7 @@ def test_ours_the_dates_are_those_of_the_captures() -> None:
     )
     assert "Captured from 4 March 2026 to 9 March 2026." in page_about([last, measure("x", b""), first])
     assert "Captured on 9 March 2026." in page_about([last, last])
-    assert "Measured on 2 January 2026; when the files were captured is not known." in page_of(FILES)
+    assert "Report made on 2 January 2026; when the files were captured is not known." in page_of(FILES)
 
 
 def test_ours_a_redirect_that_was_not_followed_says_nothing_about_a_file() -> None:
@@ -392,27 +392,6 @@ def test_ours_a_redirect_that_was_not_followed_says_nothing_about_a_file() -> No
     assert "A redirect to another place was not followed" in page
     assert table(page, "What the sites serve")["redirected elsewhere"] == 1
     assert "at the 5 sites whose rules are known" in page
-
-
-def test_ours_each_stratum_has_the_counts_and_shares_of_its_own_sites() -> None:
-    sites = {
-        "https://a.com": FILES["a.example"],
-        "https://b.com": AI["named"],
-        "https://c.org": FILES["c.example"],
-    }
-    records = [measure(f"{site}/robots.txt", body) for site, body in sites.items()]
-    page = page_about([*records, *UNKNOWN], by="tld")
-    assert table_rows(page, "Sites by top-level domain") == [
-        ["com", "2", "2 100%", "1 50%", "1 50%", "1 50%"],
-        ["org", "1", "1 100%", "1 100%", "1 100%", "0 0%"],
-        ["unknown", "2", "0 0%", "0 0%", "0 0%", "0 0%"],
-    ]
-    assert "<h2>Sites by" not in page_about(records)
-
-
-def test_ours_a_column_that_no_site_has_is_refused() -> None:
-    with pytest.raises(ValueError, match="no site has a column sector"):
-        page_about([measure("a", b"")], by="sector")
 
 
 def test_errors_come_before_warnings_and_notes_have_bars_of_their_own() -> None:
