@@ -75,7 +75,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     read("--rows", metavar="PATH", nargs="+", help="make the report of the rows in these Parquet files or folders")
     read("--compare", metavar="PATH", nargs="+", help="compare surveys, or folders of files by date")
     add("--light", action="store_true", help="leave out the linter")
-    add("--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the last survey)")
+    add("--out", metavar="DIR", default=_FOLDER, help=f"folder to write to (default: {_FOLDER})")
     add("--csv", action="store_true", help="write the rows to survey.csv too")
     add("--parquet", action="store_true", help="write the rows to survey.parquet too")
     add = parser.add_mutually_exclusive_group().add_argument
@@ -111,7 +111,6 @@ def _check(arguments: Namespace) -> str:
 
     Raises `InputError` for options that do not go together, and for a library that is missing.
     """
-    arguments.out = arguments.out or _FOLDER
     given = next((name for name in _INPUTS if getattr(arguments, name)), "")
     if given and arguments.sites:
         raise InputError(f"--{given} reads what was captured before: do not name sites as well")
@@ -133,9 +132,7 @@ def _compare(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
         raise InputError(f"--compare takes two or more surveys: name another one beside {arguments.compare[0]}")
     from scrapy_rep.tools.survey.comparison_report import write_comparison  # noqa: PLC0415  # Jinja2 is an extra
 
-    last = Path(arguments.compare[-1])
-    beside = Path() if isinstance(surveys[-1], Files) else last if last.is_dir() else last.parent
-    page = Path(arguments.out or beside) / "compare.html"
+    page = Path(arguments.out) / "compare.html"
     found = write_comparison(surveys, datetime.now().astimezone(), page)
     out.write(f"{found.summary()}\n{page}\n{page.with_suffix('.csv')}\n")
     return OK

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -90,15 +90,6 @@ class Share:
     href: str = ""
 
 
-def histogram(values: Mapping[float, int], limits: Sequence[float]) -> list[tuple[str, int]]:
-    """Count *values*, each as often as it says, up to each of *limits*, and beyond."""
-    counts = [0] * (len(limits) + 1)
-    for value, times in values.items():
-        counts[bisect_left(limits, value)] += times
-    labels = [f"up to {limit:,g}" if limit else "0" for limit in limits] + [f"more than {limits[-1]:,g}"]
-    return list(zip(labels, counts, strict=True))
-
-
 def median(values: Mapping[float, int]) -> float:
     """The median of *values*, each of which counts as often as it says; 0 without any."""
     ranked = sorted(values)
@@ -107,11 +98,6 @@ def median(values: Mapping[float, int]) -> float:
         return 0.0
     middle = [ranked[bisect_right(ends, rank)] for rank in ((ends[-1] - 1) // 2, ends[-1] // 2)]
     return sum(middle) / 2
-
-
-def mean(values: Mapping[float, int]) -> float:
-    """The mean of *values*, each of which counts as often as it says; 0 without any."""
-    return sum(value * times for value, times in values.items()) / max(sum(values.values()), 1)
 
 
 def percent(part: float, whole: float) -> str:

@@ -113,8 +113,8 @@ class Changes:
 class Comparison:
     """Sums up the changes between the surveys *sources*, two or more, and what they have in figures.
 
-    ``overall`` are the changes between the first and the last, ``steps`` those between each and the next, ``sums``
-    those of each survey: all of the sites in every survey, the one denominator. ``left_out`` is the number of the
+    ``overall`` are the changes between the first and the last, ``sums`` those of each survey: all of the sites in
+    every survey, the one denominator. ``left_out`` is the number of the
     others. ``owners`` are the domains of the first survey and of the last. Raises ``OSError``, and ``ValueError``
     for what is no survey.
     """
@@ -123,7 +123,6 @@ class Comparison:
         self._joined = Joined(sources)
         self.dates, self.is_dated = self._joined.labels, self._joined.is_dated
         self.overall = Changes()
-        self.steps = [Changes() for _ in self.dates[1:]]
         self.sums = [Sums() for _ in self.dates]
         self.owners = Owners(), Owners()
         self.left_out = 0
@@ -138,11 +137,10 @@ class Comparison:
                 sums.add(row)
             for owners, row in zip(self.owners, (rows[0], rows[-1]), strict=True):
                 owners.add(row, figures_of_ai(row))
-            steps = [_change(old, new) for old, new in pairwise(rows)]
-            overall = _change(rows[0], rows[-1]) or (SurveyChange(CHANGED_BACK) if any(steps) else None)
+            overall = _change(rows[0], rows[-1])
+            if not overall and any(map(_what, rows, rows[1:])):
+                overall = SurveyChange(CHANGED_BACK)
             self.overall.add(overall)
-            for changes, step in zip(self.steps, steps, strict=True):
-                changes.add(step)
             if overall:
                 yield rows, overall
 

@@ -13,12 +13,12 @@ from scrapy_rep.protocol.display import shown
 from scrapy_rep.tools.answers import day_text
 from scrapy_rep.tools.crawlers import AI_CRAWLERS
 from scrapy_rep.tools.files import write_csv
-from scrapy_rep.tools.page import Part, median, page_template, percent
+from scrapy_rep.tools.page import Part, page_template, percent
 
 from . import comparison as what
 from .comparison import Changes, Comparison, dated_events
 from .joined import ComparedSurvey
-from .totals import AI_CATEGORIES, BLOCKS, DELAY, Sums
+from .totals import AI_CATEGORIES, BLOCKS, Sums
 
 _EVERYONE_ELSE: Final = "every crawler that it does not name"
 _RANKED: Final = 20  # crawlers
@@ -29,13 +29,8 @@ _FIGURES: Final[dict[str, Callable[[Sums], str]]] = {
     "block an AI crawler by name": lambda of: _counted(of.of_ai("by name"), of.sites),
     "close everything to an AI crawler": lambda of: _counted(of.of_ai("completely"), of.sites),
     "have an AI-use signal": lambda of: _counted(of.with_signals, of.sites),
-    "set a Crawl-delay": lambda of: _counted(of.figures[DELAY].total(), of.sites),
+    "set a Crawl-delay": lambda of: _counted(of.with_delay, of.sites),
     "have an error in the file": lambda of: _counted(of.with_errors, of.sites) if of.linted else "not known",
-    "longest Crawl-delay of a file, median, s": (
-        lambda of: f"{median(of.figures[DELAY]):g}" if of.figures[DELAY] else ""
-    ),
-    "bytes, median": lambda of: f"{median(of.figures['bytes']):,.0f}",
-    "rules, median": lambda of: f"{median(of.figures['rules']):,.0f}",
 }
 """What a survey says in figures."""
 
@@ -44,12 +39,6 @@ _COLOURS: Final = {
     what.REACHABLE_AGAIN: "teal", what.CHANGED_BACK: "amber",
 }  # fmt: skip
 """What may happen to a site, in order, with the colour of each."""
-
-_CHANGES: Final = (
-    what.CHANGED, what.SHUTTING_OUT, what.LETTING_IN, what.NEW_FILE, what.NO_FILE_ANY_MORE, what.UNREACHABLE,
-    what.REACHABLE_AGAIN,
-)  # fmt: skip
-"""What two surveys say about the sites."""
 
 
 def write_comparison(surveys: Sequence[ComparedSurvey], when: datetime, page: Path) -> Changes:
@@ -77,7 +66,6 @@ def write_comparison(surveys: Sequence[ComparedSurvey], when: datetime, page: Pa
         largest=comparison.owners[-1].largest(),
         ranking=_ranking(comparison),
         figures=[(name, [figure(each) for each in comparison.sums]) for name, figure in _FIGURES.items()],
-        steps=[(name, [each.sites[name] for each in comparison.steps]) for name in _CHANGES],
         what=[Part(name, overall.sites[name], colour) for name, colour in _COLOURS.items()],
         shut_out=_crawlers(overall.shut_out, "red"),
         let_in=_crawlers(overall.let_in, "green"),

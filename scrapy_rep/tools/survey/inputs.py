@@ -173,20 +173,12 @@ class ParquetRows:
     """The rows in Parquet, a file or a folder of parts, that another program such as Spark wrote."""
 
     def __init__(self, path: Path) -> None:
-        self.name = path.name.removesuffix(".parquet").removeprefix("crawl=")
-        self._path = path
-
-    def rows(self) -> Iterator[Row]:
-        """All rows. Raises ``OSError``, ``ValueError``, and ``ModuleNotFoundError`` without pyarrow."""
+        """Raises ``ModuleNotFoundError`` without pyarrow."""
         from scrapy_rep.census import arrow  # noqa: PLC0415  # takes as long to load as all the rest
 
-        return arrow.rows_in(self._path)
-
-    def sites(self) -> Iterator[str]:
-        """The site of each row. Raises as `rows` does."""
-        from scrapy_rep.census import arrow  # noqa: PLC0415
-
-        return arrow.sites_in(self._path)
+        self.name = path.name.removesuffix(".parquet").removeprefix("crawl=")
+        self.rows = partial(arrow.rows_in, path)
+        self.sites = partial(arrow.sites_in, path)
 
 
 def surveys_in(path: Path, measure: Measure) -> list[SurveyFolder | ParquetRows | Files]:

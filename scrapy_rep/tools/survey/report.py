@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,22 +11,15 @@ from scrapy_rep.census.restriction import ALL, NONE, PART
 from scrapy_rep.census.row import KINDS, Row
 from scrapy_rep.tools.answers import day_text
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS, CRAWLERS
-from scrapy_rep.tools.page import MOST_ITEMS, Part, Share, histogram, mean, median, page_template
+from scrapy_rep.tools.page import MOST_ITEMS, Part, Share, median, page_template
 
 from .sites import SEVERITIES, Body, explorer_of, finding_kind, tag
-from .totals import AI_CATEGORIES, BLOCKS, DELAY, FIGURES, FIGURES_OF_AI, NO, Totals
+from .totals import AI_CATEGORIES, BLOCKS, FIGURES_OF_AI, NO, Totals
 
 _KIND_COLOURS: Final = dict(
     zip(KINDS, ("green", "teal", "violet", "amber", "amber", "grey", "red", "blue"), strict=True)
 )
-_LIMITS: Final = {
-    "bytes": (128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536),
-    "rules": (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000),
-    DELAY: (0.5, 1, 2, 5, 10, 20, 30, 60),
-}
-"""The upper limits of the bars of a figure."""
-
-_NAMES_LISTED, _FILES_LISTED, _SITES_OF_A_FILE = 200, 30, 12
+_NAMES_LISTED: Final = 200
 
 
 def report(
@@ -59,15 +52,8 @@ def report(
         answers=_answers(totals),
         reasons=_ranked(totals, "reason", "red"),
         statuses=sorted(_ranked(totals, "status", "blue"), key=lambda part: part.name),
-        features=_ranked(totals, "contains", "violet"),
-        histograms={name: _histogram(totals.figures[name], limits) for name, limits in _LIMITS.items()},
         medians={name: median(values) for name, values in totals.figures.items()},
-        means=[
-            (what, mean(values), round(median(values)), max(values))
-            for name, what in FIGURES.items()
-            if (values := totals.figures[name])
-        ],
-        shared=_shared_files(totals),
+        shared_sites=totals.owners.shared_sites(),
     )
 
 
@@ -79,10 +65,6 @@ def _trait(kind: str, name: str, count: int, colour: str) -> Part:
 
 def _ranked(totals: Totals, kind: str, colour: str) -> list[Part]:
     return [_trait(kind, name, count, colour) for name, count in totals.ranked(kind)]
-
-
-def _histogram(values: Counter[float], limits: Sequence[float]) -> list[Part]:
-    return [Part(label, count, "blue") for label, count in histogram(values, limits)]
 
 
 # Crawlers of AI
@@ -157,16 +139,4 @@ def _agents(totals: Totals) -> dict[str, Any]:
         "number": len(names),
         "left": len(names[_NAMES_LISTED:]),
         "bars": [Part(name, n, "blue", known.get(name.lower(), "")) for name, n in names[:_NAMES_LISTED]],
-    }
-
-
-def _shared_files(totals: Totals) -> dict[str, Any]:
-    files, sites = totals.owners.shared()
-    return {
-        "files": files,
-        "sites": sites,
-        "rows": [
-            (count, octets, ", ".join(names[:_SITES_OF_A_FILE]))
-            for count, octets, names in totals.owners.shared_files(_FILES_LISTED)
-        ],
     }

@@ -32,7 +32,7 @@ _CHANGED: Final = "The file is not in the folder of the survey, or it has change
 _GROUPS: Final[dict[str, str]] = {
     "serves": "The site serves", "reason": "Could not be read", "status": "HTTP status",
     **{severity: f"{name.capitalize()}s" for severity, (name, _) in SEVERITIES.items()},
-    "shuts-out": "Shuts out by name", "names": "Names", "contains": "Contains", "signal": "AI-use signals",
+    "shuts-out": "Shuts out by name", "names": "Names", "signal": "AI-use signals",
     "blocks": "Blocks", "answer": "Answers about AI",
 }  # fmt: skip
 """The groups of tags in their order, by the kind of trait; those of findings by severity."""
@@ -171,24 +171,12 @@ def _marks(record: Row) -> Iterator[tuple[str, list[Mark]]]:
         yield "Findings", [_finding_mark(record, code) for code in found] or [("green", "None.", [])]
     named = [_crawler_mark(record, name) for name in record.named]
     yield "Well-known crawlers", [*named, _crawler_mark(record, OTHERS)]
-    signals: list[Mark] = [
-        ("blue", f"{signal}: " + (_answers(record, signal) or "no answer"), []) for signal in record.ai_signals
-    ]
-    if signals:
-        yield "AI-use signals", signals
 
 
 def _crawler_mark(record: Row, name: str) -> Mark:
     colour, text = _RESTRICTIONS[record.restriction[name]]
     line = record.restriction_lines[name]
     return colour, f"{'All others' if name == OTHERS else name}: {text}", [line] if line else []
-
-
-def _answers(record: Row, signal: str) -> str:
-    said = record.ai_answers.items()
-    return ", ".join(
-        f"{name.partition(' ')[2]} {answer}" for name, answer in said if name.startswith(f"{signal} ")
-    )
 
 
 def _finding_mark(record: Row, code: str) -> Mark:

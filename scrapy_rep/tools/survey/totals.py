@@ -37,32 +37,18 @@ FIGURES_OF_AI: Final = {
 """The three figures about AI crawlers, each a sum of `BLOCKS`. A rule for ``*`` is about everyone, such as one on
 ``/wp-admin/``: no figure adds it to what is said to AI crawlers by name, but the one of sites that are closed."""
 
-FIGURES: Final = {
-    "bytes": "bytes",
-    "lines": "lines",
-    "comments": "lines with a comment",
-    "user_agent_fields": "User-agent lines",
-    "rules": "Allow and Disallow lines",
-    "sitemaps": "Sitemap lines",
-}
-"""The attributes of a row that are numbers of a file, and what they count."""
-
-DELAY: Final = "longest_delay"
-"""The attribute of a row that is a figure where the file has a Crawl-delay: in seconds."""
-
 
 class Sums:
     """Sums up rows one by one.
 
-    ``known`` are the sites whose restrictions are known: with a robots.txt, or without any. ``figures`` are files
-    by each of `FIGURES` and by `DELAY`, ``blocks`` the known sites by `BLOCKS` for each category of AI crawlers,
-    ``named`` those that name a crawler, by what they close to it.
+    ``known`` are the sites whose restrictions are known: with a robots.txt, or without any. ``blocks`` are the
+    known sites by `BLOCKS` for each category of AI crawlers, ``named`` those that name a crawler, by what they
+    close to it.
     """
 
     def __init__(self) -> None:
         self.sites = self.unreachable = self.known = 0
-        self.files = self.linted = self.with_errors = self.with_signals = 0
-        self.figures: dict[str, Counter[float]] = {name: Counter() for name in (*FIGURES, DELAY)}
+        self.files = self.linted = self.with_errors = self.with_signals = self.with_delay = 0
         self.blocks: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.named: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
@@ -81,10 +67,7 @@ class Sums:
 
     def _add_file(self, row: Row) -> None:
         self.files += 1
-        for name in FIGURES:
-            self.figures[name][getattr(row, name)] += 1
-        if row.crawl_delays:
-            self.figures[DELAY][row.longest_delay] += 1
+        self.with_delay += bool(row.crawl_delays)
         self.with_signals += bool(row.ai_signals)
         if row.findings is not None:
             self.linted += 1
@@ -138,6 +121,10 @@ NO, YES = "no", "yes"
 _NAMES_COUNTED: Final = 50_000  # in user-agent lines: more come from hostile files alone
 
 
+FIGURES: Final = ("bytes", "rules")
+"""The attributes of a row of which a report has the median."""
+
+
 class Totals(Sums):
     """The sums of a report.
 
@@ -150,6 +137,8 @@ class Totals(Sums):
         self.captured: tuple[datetime, datetime] | None = None
         self.traits: Counter[tuple[str, str]] = Counter()
         self.agents: Counter[str] = Counter()
+        self.with_sitemap = self.with_star = 0
+        self.figures: dict[str, Counter[float]] = {name: Counter() for name in FIGURES}
         self.owners = Owners()
         self._spellings: dict[str, str] = {}
 
@@ -164,6 +153,10 @@ class Totals(Sums):
 
     def _add_file(self, row: Row) -> None:
         super()._add_file(row)
+        for name, values in self.figures.items():
+            values[getattr(row, name)] += 1
+        self.with_sitemap += bool(row.sitemaps)
+        self.with_star += OTHERS in row.agents_disallow
         for name in row.agents_disallow:
             if name.lower() in self._spellings or len(self._spellings) < _NAMES_COUNTED:
                 self.agents[self._spellings.setdefault(name.lower(), name)] += 1
@@ -185,7 +178,6 @@ def traits(row: Row) -> Iterator[tuple[str, str]]:
         yield from (("finding", code) for code in row.findings or ())
         yield from (("names", name) for name in row.named)
         yield from (("shuts-out", name) for name in row.named if row.restriction[name] == ALL)
-        yield from (("contains", feature) for feature, value in _features(row).items() if value)
         yield from (("signal", signal) for signal in row.ai_signals)
         yield from (("answer", answer) for answer in _answers(row))
 
@@ -197,20 +189,3 @@ def _answers(row: Row) -> Iterator[str]:
         use = name.partition(" ")[2]
         answers[use] = NO if NO in (answer, answers.get(use)) else answer
     return (f"{use}: {answer}" for use, answer in answers.items())
-
-
-def _features(row: Row) -> dict[str, object]:
-    """What a file may contain, each with a value that is true when it does."""
-    return {
-        "a rule": row.rules,
-        "a group for all crawlers (*)": OTHERS in row.agents_disallow,
-        "a group for a named crawler": row.agents_disallow.keys() - {OTHERS},
-        "a Sitemap line": row.sitemaps,
-        "a wildcard (*) in a rule": row.wildcards,
-        "an end anchor ($) in a rule": row.anchors,
-        "an Allow rule": row.allow,
-        "a Crawl-delay": row.crawl_delays,
-        "a comment": row.comments,
-        "an unreadable line": row.unread_lines,
-        "/ disallowed to unnamed crawlers": row.shuts_out,
-    }

@@ -18,7 +18,6 @@ import pytest
 
 from scrapy_rep.tools import processes
 from scrapy_rep.tools.commands import survey
-from scrapy_rep.tools.survey.folder import SurveyFolder
 from tests.census.archives import archive
 from tests.support.command import command_here, robots_command, scrapy_process
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
@@ -301,10 +300,10 @@ def test_surveys_in_parquet_are_compared_each_folder_of_a_crawl(warc: str, tmp_p
         (tmp_path / "census" / f"crawl={number}").mkdir(parents=True)
         surveyed("--warc", path, "--light", "--parquet", "--out", str(tmp_path / str(number)))
         (tmp_path / str(number) / "survey.parquet").rename(tmp_path / "census" / f"crawl={number}" / "a.parquet")
-    code, out = surveyed("--compare", str(tmp_path / "census"))
+    code, out = surveyed("--compare", str(tmp_path / "census"), "--out", str(tmp_path / "out"))
     assert (code, out.splitlines()) == (0, [
         "1 site in every survey, 1 changed, 0 newly close everything to a crawler, 1 no longer do",
-        str(tmp_path / "census" / "compare.html"), str(tmp_path / "census" / "compare.csv"),
+        str(tmp_path / "out" / "compare.html"), str(tmp_path / "out" / "compare.csv"),
     ])  # fmt: skip
 
 
@@ -374,18 +373,6 @@ def test_a_file_that_is_missing_is_told_before_any_is_read(
     assert surveyed("--warc", warc, missing, "--out", "out")[0] == 2
     assert capsys.readouterr().err == f"scrapy robots survey: error: {problem}\n"
     assert not (tmp_path / "out").exists()
-
-
-def test_two_surveys_do_not_write_to_one_folder(
-    warc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = SurveyFolder(tmp_path / "out")
-    first.open(append=False)
-    for option in ("--resume", "--overwrite"):
-        assert surveyed("--warc", warc, "--out", str(tmp_path / "out"), option)[0] == 2
-        assert "out: another survey writes to this folder; --out names another one" in capsys.readouterr().err
-    first.close()
-    assert surveyed("--warc", warc, "--out", str(tmp_path / "out"), "--resume")[0] == 0
 
 
 def test_ctrl_c_while_the_report_is_made_keeps_the_rows(
@@ -546,17 +533,13 @@ def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> 
     (folder / "a.example").write_bytes(b"User-agent: *\nAllow: /\nUser-agent: GPTBot\nDisallow: /\n")
     (folder / "more" / "b.example.txt").write_bytes(b"User-agent: CCBot\nDisallow: /\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "new"))
-    page = tmp_path / "new" / "compare.html"
-    code, out = surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"))
+    page = tmp_path / "out" / "compare.html"
+    code, out = surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"), "--out", str(page.parent))
     assert (code, out.splitlines()) == (0, [
         "4 sites in every survey, 2 changed, 1 newly close everything to a crawler, 1 no longer do",
         str(page), str(page.with_suffix(".csv")),
     ])  # fmt: skip
     assert "<h1>robots.txt of 4 sites" in page.read_text("utf-8")
-    assert (
-        surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"), "--out", str(tmp_path / "x"))[0] == 0
-    )
-    assert (tmp_path / "x" / "compare.html").exists()
 
 
 def test_folders_of_files_are_compared_by_the_dates_that_they_are_called_by(tmp_path: Path) -> None:

@@ -14,8 +14,6 @@ from scrapy_rep.census import Capture, Row
 from scrapy_rep.tools.survey.comparison import (
     CHANGED,
     CHANGED_BACK,
-    LETTING_IN,
-    SHUTTING_OUT,
     SITES,
     Changes,
     Comparison,
@@ -121,15 +119,11 @@ def test_all_sums_are_of_the_sites_in_every_survey() -> None:
     assert [each.of_ai("by name") for each in comparison.sums] == [0, 1]
 
 
-def test_each_step_between_two_dates_is_counted() -> None:
+def test_a_site_that_changed_and_changed_back_has_changed() -> None:
     surveys = [Table(str(rank), {"s": body, "t": OPEN}) for rank, body in enumerate([OPEN, CLOSED, OPEN])]
     comparison = Comparison(surveys)
     changes = {rows[0].site: overall.what for rows, overall in comparison.changes()}
     assert changes == {"s": CHANGED_BACK}
-    assert [counts(each, SITES, CHANGED, SHUTTING_OUT, LETTING_IN) for each in comparison.steps] == [
-        [2, 1, 1, 0], [2, 1, 0, 1]
-    ]  # fmt: skip
-    assert comparison.steps[0].shut_out == {"GPTBot": 1}
     assert counts(comparison.overall, SITES, CHANGED) == [2, 1]
 
 

@@ -153,9 +153,6 @@ def test_the_figures_are_those_of_the_files() -> None:
     assert ["GPTBot", "training", "1", "0", "0"] in table_rows(page, "AI crawlers blocked completely, by name")
     assert table(page, "Crawlers named most often") == {"GPTBot": 1}
     assert table(page, "What is wrong")["Empty file"] == 1
-    assert table(page, "Crawl-delay in seconds") == {"up to 10": 1}
-    octets = len(FILES["a.example"])
-    assert f'<td class="number">2</td><td class="number">{octets}</td><td>a.example, b.example</td>' in page
 
 
 SIGNALS = {
@@ -192,14 +189,10 @@ def test_the_figures_of_real_files_are_those_that_simple_code_counts() -> None:
     rules = [counts["allow"] + counts["disallow"] for counts in counted.values()]
     assert tiles(page)["rules in the median file"] == f"{median(rules):,.0f}"
     assert tiles(page)["is the median size"] == f"{median(map(len, files.values())):,.0f} B"
-    shown, at_most = table(page, "Rules"), 0
-    for edge in (50, 500):
-        at_most = sum(number for _, number in islice(shown.items(), list(shown).index(f"up to {edge}") + 1))
-        assert at_most == sum(value <= edge for value in rules)
     twins = Counter(files.values())
     twins.pop(b"", None)
     same = sum(number for number in twins.values() if number > 1)
-    assert f"<p>{same:,} sites serve the same file" in page
+    assert tiles(page)["of the files are the same as that of another site"].split()[0] == f"{same:,}"
 
 
 def test_what_a_hostile_site_says_is_text() -> None:
@@ -231,7 +224,7 @@ def test_every_bar_stands_beside_its_name_and_its_figures() -> None:
     page = page_of(FILES)
     bars = re.findall(r'<table class="bars" aria-label="[^"]+">(.*?)</table>', page, re.DOTALL)
     rows = [row for each in bars for row in re.findall(r"<tr>(.*?)</tr>", each, re.DOTALL)]
-    assert len(rows) == len(re.findall('<svg class="bar" aria-hidden="true">', "".join(bars))) >= 20
+    assert len(rows) == len(re.findall('<svg class="bar" aria-hidden="true">', "".join(bars))) >= 10
     figures = r'<th scope="row">.+</th><td>.*<svg.+</td><td class="number">[\d,]+</td><td class="number">.+%</td>'
     assert all(re.fullmatch(figures, row, re.DOTALL) for row in rows)
 
@@ -401,14 +394,6 @@ def test_errors_come_before_warnings_and_notes_have_bars_of_their_own() -> None:
     assert colours[0] == "red"
     assert colours == sorted(colours, reverse=True)
     assert set(re.findall(r'<rect class="(\w+)"', others.partition("</details>")[0])) <= {"blue", "grey"}
-
-
-def test_means_are_those_of_the_files() -> None:
-    rows = {row[0]: row[1:] for row in table_rows(page_of(FILES), "Means")}
-    sizes = sorted(len(body) for name, body in FILES.items() if name != "d.example")
-    assert rows["bytes"] == [f"{sum(sizes) / 4:.1f}", str(round((sizes[1] + sizes[2]) / 2)), str(sizes[-1])]
-    assert rows["User-agent lines"] == ["1.0", "1", "2"]
-    assert rows["lines with a comment"] == ["0.5", "0", "1"]
 
 
 @needs_chromium
