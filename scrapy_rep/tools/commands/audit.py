@@ -82,7 +82,7 @@ def _text(summary: Summary, out: IO[str]) -> Iterator[str]:
     for log in summary.logs:
         yield ""
         yield from _log_lines(log, out)
-    if sections := [*labelled(_sections(summary.total), out)]:
+    if sections := [*labelled(_sections(summary), out)]:
         yield from ["", *sections]
     yield ""
     yield LIMITS
@@ -107,12 +107,12 @@ def _remark(name: str, remark: Remark) -> str:
     return f"  {name}:{remark.line}: {remark.text}"
 
 
-def _sections(total: Run) -> Iterator[tuple[str, list[str]]]:
+def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
     """What a terminal has room for; the page and JSON have the rest."""
-    yield "against", _lines(total.groups(AGAINST))
-    yield "not checked", _lines(total.groups(UNASKED))
-    yield "forbidden", _lines(total.groups(NOT_SENT))
-    yield "unused", _lines(total.tallies["exceptions_unused"].facts())
+    yield "against", _lines(summary.total.groups(AGAINST))
+    yield "not checked", _lines(summary.total.groups(UNASKED))
+    yield "forbidden", _lines(summary.total.groups(NOT_SENT))
+    yield "unused", _lines(summary.unused)
 
 
 def _lines(facts: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -74,14 +74,6 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A cell of a table that leads to another part of the page; its ``value`` is a text or a number."""
-
-    value: str | int
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class Share:
     """A cell of a table: a number, and its share of a whole; ``href`` is where it leads, if anywhere."""
 
@@ -139,13 +131,9 @@ class Tag:
 
 
 class SourceLine(NamedTuple):
-    """A numbered line of an item's source.
-
-    ``sign`` is ``+``, ``-`` or empty; a note has a colour and a text.
-    """
+    """A numbered line of an item's source; a note has a colour and a text."""
 
     number: int
-    sign: str
     text: str
     notes: Sequence[tuple[str, str]] = ()
 
@@ -170,13 +158,11 @@ class Explorer:
     So a page of thousands of items stays small, and no text of theirs can end the element that holds it. Items are
     in chunks, each unpacked when one of its items is shown.
 
-    *noun* is their name in the plural, *groups* are those of tags in order; with *has_signs* lines may have signs.
+    *noun* is their name in the plural, *groups* are those of tags in order.
     """
 
-    def __init__(
-        self, noun: str, columns: Iterable[Column], groups: Iterable[str] = (), *, has_signs: bool = False
-    ) -> None:
-        self._about = {"noun": noun, "columns": [asdict(each) for each in columns], "has_signs": has_signs}
+    def __init__(self, noun: str, columns: Iterable[Column], groups: Iterable[str] = ()) -> None:
+        self._about = {"noun": noun, "columns": [asdict(each) for each in columns]}
         self._ranks = {group: rank for rank, group in enumerate(groups)}
         self._rows: list[list[Cell]] = []
         self._tags: dict[Tag, list[int]] = {}

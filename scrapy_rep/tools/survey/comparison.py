@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -53,22 +52,11 @@ class CrawlerEvent(NamedTuple):
         return self.before.startswith(ALL) and not self.now.startswith(ALL)
 
 
-@dataclass(frozen=True, slots=True)
-class SurveyChange:
+class SurveyChange(NamedTuple):
     """What happened to a site between two surveys, and for which crawlers: those that a file names, and ``*``."""
 
     what: str
     events: Sequence[CrawlerEvent] = ()
-
-    @property
-    def shut_out(self) -> list[str]:
-        """The crawlers to which everything is newly closed."""
-        return [event.crawler for event in self.events if event.shuts_out]
-
-    @property
-    def let_in(self) -> list[str]:
-        """Those to which it is no longer closed."""
-        return [event.crawler for event in self.events if event.lets_in]
 
 
 def dated_events(rows: Sequence[Row], dates: Sequence[str]) -> Iterator[tuple[str, str, str, str, str]]:
@@ -94,12 +82,13 @@ class Changes:
         """Count a site, and its *change*, if any."""
         self.sites[SITES] += 1
         if change:
-            self.sites[change.what] += 1
-            self.sites[CHANGED] += 1
-            self.sites[SHUTTING_OUT] += bool(change.shut_out)
-            self.sites[LETTING_IN] += bool(change.let_in)
-            self.shut_out.update(change.shut_out)
-            self.let_in.update(change.let_in)
+            shut_out = [event.crawler for event in change.events if event.shuts_out]
+            let_in = [event.crawler for event in change.events if event.lets_in]
+            self.sites.update([CHANGED, change.what])
+            self.sites[SHUTTING_OUT] += bool(shut_out)
+            self.sites[LETTING_IN] += bool(let_in)
+            self.shut_out.update(shut_out)
+            self.let_in.update(let_in)
 
     def summary(self) -> str:
         """The changes in a line."""

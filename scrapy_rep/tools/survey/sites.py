@@ -200,7 +200,7 @@ def _source(octets: bytes, record: Row) -> tuple[int, list[SourceLine]]:
         left -= len(text)
         if left < 0:
             break
-        source.append(SourceLine(number, "", text, notes.get(number, ())))
+        source.append(SourceLine(number, text, notes.get(number, ())))
     return len(lines), source
 
 

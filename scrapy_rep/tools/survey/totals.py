@@ -115,8 +115,8 @@ def severity_of(code: str) -> Severity:
     return CODES[code].severity if code in CODES else Severity.NOTE
 
 
-NO, YES = "no", "yes"
-"""The answers of signals."""
+NO: Final = "no"
+"""The answer of signals that counts where they disagree."""
 
 _NAMES_COUNTED: Final = 50_000  # in user-agent lines: more come from hostile files alone
 

@@ -12,7 +12,21 @@ from scrapy_rep.tools.commands import audit
 from tests.support.command import command_here
 from tests.support.crawl import crawl, on_each_loop
 from tests.support.site import Site, robots
-from tests.tools.audit.sample import AI, BACKOFF, EXCEPTION, PAGE, RUN, SHOP, START, dropped, write
+from tests.tools.audit.sample import (
+    AI,
+    BACKOFF,
+    EXCEPTED,
+    EXCEPTION,
+    PAGE,
+    ROBOTS,
+    RUN,
+    SHOP,
+    START,
+    dropped,
+    end,
+    sums,
+    write,
+)
 
 
 def audited(*arguments: object) -> tuple[int, str]:
@@ -108,6 +122,13 @@ against      4  excepted  https://shop.example.com  Disallow: /api/
     assert out.startswith(
         "6 of 196 requests went against robots.txt, 2 of them without an exception; 8 were sent "
     )
+
+
+def test_ours_an_exception_that_one_of_the_runs_needed_is_not_unused(tmp_path: Path) -> None:
+    not_needed = {**end(), "unused": [EXCEPTION]}
+    _, out = audited(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, sums(excepted=1), START, not_needed))
+    assert "against      1  excepted" in out
+    assert "unused" not in out
 
 
 def test_ours_sites_that_asked_to_slow_down_are_named_those_that_did_so_most_often_first(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from scrapy_rep.tools.survey.comparison import (
     CHANGED,
     SHUTTING_OUT,
     SITES,
+    Changes,
     Comparison,
-    SurveyChange,
     dated_events,
 )
 from scrapy_rep.tools.survey.comparison_report import write_comparison
@@ -30,9 +30,11 @@ NONE = Capture("", 404)
 WHEN = datetime(2026, 1, 2, tzinfo=timezone.utc)
 
 
-def changed(tmp_path: Path, *files: bytes | Capture) -> tuple[Sequence[Row], SurveyChange] | None:
+def changed(tmp_path: Path, *files: bytes | Capture) -> tuple[Sequence[Row], str, Changes] | None:
+    """The rows of a site that changed, what happened, and the crawlers that it shut out and let in."""
     surveys = [survey(tmp_path / f"{number}", {"s": file}) for number, file in enumerate(files)]
-    return next(Comparison(surveys).changes(), None)
+    comparison = Comparison(surveys)
+    return next(((rows, change.what, comparison.overall) for rows, change in comparison.changes()), None)
 
 
 @pytest.mark.parametrize(
@@ -71,8 +73,8 @@ def test_ours_a_site_newly_closes_everything_to_who_may_request_nothing_any_more
 ) -> None:
     change = changed(tmp_path, old, new)
     assert change
-    _, overall = change
-    assert (overall.what, overall.shut_out, overall.let_in) == (what, shut_out, let_in)
+    _, happened, overall = change
+    assert (happened, [*overall.shut_out], [*overall.let_in]) == (what, shut_out, let_in)
 
 
 @pytest.mark.parametrize("same", [OPEN, NONE, DOWN, b""])
