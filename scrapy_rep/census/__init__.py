@@ -1,7 +1,7 @@
 """A census of robots.txt files: from captures to rows, the same on one machine and on many.
 
 `rows` is a function of its arguments alone: it needs no Scrapy, opens no socket and no file, and goes to another
-process, as its rows do. What reads captures is beside it: `warc`, `parquet` and, for Spark, `spark`.
+process, as its rows do. What reads captures is beside it: `warc` and, for Spark, `spark`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .row import COLUMNS, LINTED, REDIRECT, ColumnType, Row
 
 __all__ = [
     "ALL", "COLUMNS", "LEVELS", "LONG", "NONE", "PART", "RESTRICTIONS", "Capture", "Row", "long", "rows",
-    "site_of", "wide",
+    "site_of",
 ]  # fmt: skip
 
 _USER: Final = re.compile(r"(?<=://)[^/?#]*@")
@@ -101,19 +101,6 @@ LONG: Final = {
     "level": ColumnType(str, "`full`, `pattern`, `sitemap and delay only`, or `none`"),
 }
 """The columns of the long form: a row for each site and agent."""
-
-
-def wide(
-    rows: Iterable[Mapping[str, Any]], agents: Iterable[str] = COMMON_AI_CRAWLERS
-) -> Iterator[dict[str, Any]]:
-    """Yield, for each of *rows*, ``site``, ``fetched_at``, and what is closed to ``*`` and to each of *agents*.
-
-    Not known is None.
-    """
-    asked = (OTHERS, *_asked(agents))
-    for row in rows:
-        found = _treatments(row, asked)
-        yield {"site": row["site"], "fetched_at": row["fetched_at"], **{name: found.get(name) for name in asked}}
 
 
 def _asked(agents: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ another process.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -80,13 +80,9 @@ def _records(lines: Iterable[Line | None]) -> Iterator[Record]:
 
 def _values(lines: Iterable[Line | None]) -> dict[Kind, list[bytes]]:
     """The values of the records of each kind that there is."""
-    found: dict[Kind, list[bytes]] = {}
+    found: defaultdict[Kind, list[bytes]] = defaultdict(list)
     for line in filter(None, lines):
-        kind = line[1]
-        if kind in found:
-            found[kind].append(line[3])
-        else:
-            found[kind] = [line[3]]
+        found[line[1]].append(line[3])
     return found
 
 

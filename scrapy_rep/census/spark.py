@@ -1,4 +1,4 @@
-"""The census on Spark: data frames of captures, of rows, and of their long form. Needs the extra ``spark``.
+"""The census on Spark: data frames of rows, and of their long form. Needs the extra ``spark``.
 
 The rows are those of `scrapy_rep.census.rows`. This package has to be installed where the executors run.
 """
@@ -24,9 +24,8 @@ from . import long as long_of
 from . import rows as rows_of
 from .arrow import LIGHT_ROWS, ROWS, batches, dictionaries, schema_of
 from .capture import Capture
-from .parquet import CAPTURES, captures_in
 
-__all__ = ["captures", "long", "newest", "rows"]
+__all__ = ["long", "newest", "rows"]
 
 _LONG: Final = schema_of(LONG)
 _FOR_LONG: Final = pa.schema(
@@ -38,43 +37,29 @@ _FOR_LONG: Final = pa.schema(
         )
     ]
 )  # fmt: skip
-_BODIES_AT_ONCE: Final = 100  # in memory: a body may have megabytes
 _BUFFER: Final = 1_048_576  # octets of a file elsewhere that are fetched at once
 
 _Batches = Iterator[pa.RecordBatch]
-_Read = Callable[[_Batches], Iterator[Capture]]
 _Census = Callable[[Iterable[Capture]], Iterator[dict[str, Any]]]
 
 
-def captures(paths: DataFrame) -> DataFrame:
-    """Return the captures in the WARC files at *paths*, a data frame with the column ``path``.
-
-    A path is one on the executor, or a URI of a file system that pyarrow knows, such as ``s3://…``. The files of
-    a partition are read one after another, each by itself: a revisit of a capture in another file has no body. A
-    file that cannot be read, or is damaged, fails the job.
-    """
-    return _mapped(paths.select("path"), _read, CAPTURES)
-
-
 def rows(
-    captures: DataFrame,
+    paths: DataFrame,
     *,
     agents: Iterable[str] = (),
     dialect: Dialect = GOOGLE,
     light: bool = False,
 ) -> DataFrame:
-    """Return the rows of *captures*; the other arguments are those of `scrapy_rep.census.rows`.
+    """Return the rows of the captures in the WARC files at *paths*, a data frame with the column ``path``.
 
-    *captures* has the columns ``url``, ``status``, ``body`` and ``fetched_at``, and perhaps ``location`` and
-    ``problem``, of the types that `scrapy_rep.census.parquet` reads. Or it has the column ``path``, as for
-    `captures`: the files are then read where they are measured, and no body goes from process to process.
+    A path is one on the executor, or a URI of a file system that pyarrow knows, such as ``s3://…``. The files of
+    a partition are read one after another, each by itself: a revisit of a capture in another file has no body. A
+    file that cannot be read, or is damaged, fails the job. The other arguments are those of
+    `scrapy_rep.census.rows`.
     """
     census = partial(rows_of, agents=(*agents,), dialect=dialect, light=light)
-    has_paths = "url" not in captures.columns
-    names = ["path"] if has_paths else [name for name in CAPTURES.names if name in captures.columns]
     schema = LIGHT_ROWS if light else ROWS
-    measured = partial(_measured, _archived if has_paths else _sent, census, schema)
-    return _mapped(captures.select(*names), measured, schema)
+    return _mapped(paths.select("path"), partial(_measured, census, schema), schema)
 
 
 def long(rows: DataFrame, agents: Iterable[str] = COMMON_AI_CRAWLERS) -> DataFrame:
@@ -104,14 +89,8 @@ def _mapped(df: DataFrame, function: Callable[[_Batches], _Batches], schema: pa.
 # In the executors
 
 
-def _measured(read: _Read, census: _Census, schema: pa.Schema, found: _Batches) -> _Batches:
-    return batches(census(read(found)), schema)
-
-
-def _sent(found: _Batches) -> Iterator[Capture]:
-    for batch in found:
-        for start in range(0, batch.num_rows, _BODIES_AT_ONCE):
-            yield from captures_in(batch.slice(start, _BODIES_AT_ONCE))
+def _measured(census: _Census, schema: pa.Schema, found: _Batches) -> _Batches:
+    return batches(census(_archived(found)), schema)
 
 
 def _archived(found: _Batches) -> Iterator[Capture]:
@@ -126,10 +105,6 @@ def _elsewhere(uri: str) -> Iterator[Capture]:
             yield from warc.captures(cast("IO[bytes]", file))
         except ValueError as error:
             raise ValueError(f"{uri}: {error}") from None
-
-
-def _read(found: _Batches) -> _Batches:
-    return batches(map(Capture._asdict, _archived(found)), CAPTURES, _BODIES_AT_ONCE)
 
 
 def _lengthened(agents: tuple[str, ...], found: _Batches) -> _Batches:

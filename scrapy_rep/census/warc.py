@@ -8,14 +8,9 @@ Needs FastWARC: ``pip install 'scrapy_rep[warc]'``.
 
 from __future__ import annotations
 
-import gzip
-import os
-import zlib
-from codecs import BOM_UTF8
 from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import datetime, timezone
-from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO, Final, cast
 from urllib.parse import urljoin
@@ -37,12 +32,11 @@ from scrapy_rep.tools.files import (
 from .capture import Capture, has_host, is_robots_url
 from .http_message import HttpMessage, http_message
 
-__all__ = ["WarcReader", "captures", "paths_in"]
+__all__ = ["WarcReader", "captures"]
 
 _MOST_REMEMBERED: Final = 2 * 64 * 2**20  # octets of bodies that revisits may refer to, by digest and by URL
 _OVERHEAD: Final = 512  # octets of memory per response, roughly, besides its body
 _START: Final = 1_024  # octets, more than tell what kind of file it is
-_LONGEST_PATH: Final = 65_536  # octets of a line
 _NOT_MODIFIED: Final = 304
 _NOT_IN_FILES: Final = "revisit of a capture that is not in these files"
 
@@ -50,27 +44,6 @@ _NOT_IN_FILES: Final = "revisit of a capture that is not in these files"
 def captures(source: Path | str | IO[bytes]) -> Iterator[Capture]:
     """Yield the captures in *source*, as `WarcReader.captures` does."""
     return WarcReader().captures(source)
-
-
-def paths_in(list_file: Path | str) -> Iterator[Path]:
-    """Yield the paths in *list_file*, one per line, plain or compressed with gzip, as Common Crawl lists files.
-
-    A relative path is one in the folder of the list if a file is there, else one in the working directory. Raises
-    ``OSError``, and ``ValueError`` for a file that is no such list.
-    """
-    folder = Path(list_file).parent
-    with open_file(list_file) as raw:
-        file = gzip.GzipFile(fileobj=raw) if raw.peek(2).startswith(b"\x1f\x8b") else raw
-        try:
-            start = file.peek(_START)[:_START]
-            if binary_kind(start):
-                raise ValueError(f"{list_file}: {wrong_start(start, 'a list of paths')}")
-            for line in iter(partial(file.readline, _LONGEST_PATH), b""):
-                name = os.fsdecode(line.removeprefix(BOM_UTF8).strip())
-                if name and not name.startswith("#"):
-                    yield folder / name if (folder / name).exists() else Path(name)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{list_file}: damaged: {error}") from None
 
 
 class WarcReader:

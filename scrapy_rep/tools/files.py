@@ -42,7 +42,7 @@ ARCHIVES: Final = frozenset({
 })  # fmt: skip
 """The kinds of files that hold others."""
 
-_OPTIONS: Final = {WARC: "--warc", WARC_IN_GZIP: "--warc", PARQUET: "--captures"}  # of scrapy robots survey
+_OPTIONS: Final = {WARC: "--warc", WARC_IN_GZIP: "--warc", PARQUET: "--rows"}  # of scrapy robots survey
 _MOST_ASKED: Final = 10  # files of a folder, for their kind
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),

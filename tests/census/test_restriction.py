@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrapy_rep.census import Capture, long, rows, wide
+from scrapy_rep.census import Capture, long, rows
 from scrapy_rep.protocol import DIALECTS, parse
 from tests.protocol.test_google_verdicts import FOLDER, bodies
 
@@ -99,8 +99,6 @@ def test_google_a_known_crawler_is_asked_about_by_its_profile(
         found = {each["agent"].lower(): each for each in long([row], [agent])}[agent.lower()]
         assert (found["treatment"], found["line"]) == expected
         assert (found["by"], found["level"]) == (by, level)
-        (in_wide,) = wide([row], [agent])
-        assert in_wide[found["agent"]] == expected[0]
     (row,) = rows([capture], agents=[agent], light=True)
     (name,) = {*row["restriction"]} - {"*", "Googlebot"}
     assert (row["restriction"][name], row["restriction_lines"][name]) == expected

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.census import COLUMNS, LONG, Capture, Row, long, precedence, rows, wide
+from scrapy_rep.census import COLUMNS, LONG, Capture, Row, long, precedence, rows
 from scrapy_rep.census.row import LINTED, to_json
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Dialect
 from tests.protocol.test_google_verdicts import FOLDER, bodies
@@ -229,7 +229,7 @@ def test_octets_beyond_the_limit_are_not_read() -> None:
     assert (measure(body).disallow, measure(body).bytes) == (1, len(body))
 
 
-# The long form and the wide form
+# The long form
 
 
 def test_the_long_form_has_a_row_for_each_agent() -> None:
@@ -265,20 +265,11 @@ def test_consent_in_crisis_a_level_says_how_far_a_site_goes(body: bytes, level: 
     assert {row["level"] for row in long(values) if row["agent"] == "GPTBot"} == {level}
 
 
-def test_the_wide_form_has_a_column_for_each_agent() -> None:
-    captures = [Capture("https://h/robots.txt", 200, BODY, NOON), Capture("https://g/robots.txt", 503)]
-    assert list(wide(rows(captures), ["Diffbot", "GPTBot"])) == [
-        {"site": "https://h", "fetched_at": NOON, "*": "part", "Diffbot": "part", "GPTBot": "all"},
-        {"site": "https://g", "fetched_at": None, "*": None, "Diffbot": None, "GPTBot": None},
-    ]
-
-
 def test_ours_a_known_agent_is_the_same_in_any_case() -> None:
     capture = Capture("https://h/robots.txt", 200, b"User-agent: GPTBot\nDisallow: /\n")
     (row,) = rows([capture], agents=["gptbot", "GPTBot", "*"], dialect=DIALECTS["google-exact"])
     assert row["restriction"] == {"*": "none", "GPTBot": "all"}
     assert {each["agent"]: each["treatment"] for each in long([row], ["gptbot"])} == row["restriction"]
-    assert next(wide([row], ["GPTBOT"]))["GPTBot"] == "all"
 
 
 def test_ours_a_crawler_without_a_name_is_not_that_of_all_others() -> None:
@@ -290,11 +281,11 @@ def test_ours_a_crawler_without_a_name_is_not_that_of_all_others() -> None:
 def test_ours_an_agent_that_nobody_knows_is_told_by_name_where_it_was_asked_about() -> None:
     capture = Capture("https://h/robots.txt", 200, b"User-agent: our-bot\nDisallow: /\n")
     for asked, treatment in ((["our-bot"], "all"), ([], "none")):
-        (row,) = wide(rows([capture], agents=asked), ["our-bot"])
-        assert row["our-bot"] == treatment
+        found = {row["agent"]: row["treatment"] for row in long(rows([capture], agents=asked), ["our-bot"])}
+        assert found["our-bot"] == treatment
 
 
 def test_ours_one_string_is_no_list_of_agents() -> None:
-    for found in (rows([], agents="GPTBot"), wide([], "GPTBot"), long([], "GPTBot")):
+    for found in (rows([], agents="GPTBot"), long([], "GPTBot")):
         with pytest.raises(TypeError, match=r"write \['GPTBot'\]"):
             list(found)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from scrapy_rep.census import Capture, Row, long, rows, warc
+from scrapy_rep.census import Row, long, rows, warc
 from scrapy_rep.census.arrow import rows_in
 from scrapy_rep.protocol import GOOGLE_EXACT
 from tests.census.archives import IDENTICAL, RULES, archive
@@ -153,35 +153,6 @@ def test_ours_agents_and_dialect_are_those_asked_for(
     found = through_parquet(spark.rows(in_partitions(session, archives), **options), tmp_path / "out")
     assert found == alone(archives, **options)
     assert "Some-Bot" in found[0]["restriction"]
-
-
-def test_ours_captures_are_those_in_the_archives(
-    session: SparkSession, spark: ModuleType, archives: list[Path], tmp_path: Path
-) -> None:
-    from scrapy_rep.census import parquet  # noqa: PLC0415  # as above
-
-    spark.captures(in_partitions(session, archives)).write.parquet(str(tmp_path / "out"))
-    found = sorted(parquet.captures(tmp_path / "out"), key=str)
-    assert found == sorted(chain.from_iterable(map(warc.captures, archives)), key=str)
-
-
-def test_ours_captures_in_a_data_frame_make_the_same_rows(
-    session: SparkSession, spark: ModuleType, archives: list[Path], tmp_path: Path
-) -> None:
-    captures = spark.captures(in_partitions(session, archives))
-    more = captures.selectExpr("'more' as more", "*").repartition(4)
-    assert through_parquet(spark.rows(more), tmp_path / "out") == alone(archives)
-
-
-def test_ours_a_data_frame_needs_neither_location_nor_problem(
-    session: SparkSession, spark: ModuleType, tmp_path: Path
-) -> None:
-    url, text = "https://a.example/robots.txt", RULES.decode()
-    captures = session.createDataFrame(
-        [(200, text, None, url)], "status int, body string, fetched_at timestamp, url string"
-    )
-    found = through_parquet(spark.rows(captures), tmp_path / "out")
-    assert found == [*rows([Capture(url, 200, RULES)])]
 
 
 def test_ours_the_long_form_is_that_of_one_process(

@@ -18,7 +18,7 @@ from fastwarc.stream_io import ZstdWriter
 
 from scrapy_rep.census import rows, warc
 from scrapy_rep.census.capture import Capture
-from scrapy_rep.census.warc import WarcReader, captures, paths_in
+from scrapy_rep.census.warc import WarcReader, captures
 from scrapy_rep.protocol import parse
 from tests.support.answers import ALLOWED, CASES, FORBIDDEN, UNREACHABLE
 
@@ -405,7 +405,7 @@ def test_ours_an_open_file_stays_open(tmp_path: Path) -> None:
     ("body", "problem"),
     [
         (RULES, "a text file, not a WARC file; scrapy robots survey --files reads the folder that it is in"),
-        (b"PAR1\x15\x04", "a Parquet file, not a WARC file; scrapy robots survey --captures reads it"),
+        (b"PAR1\x15\x04", "a Parquet file, not a WARC file; scrapy robots survey --rows reads it"),
         (gzip.compress(RULES), "a gzip file, not a WARC file"),
         (b"", "an empty file, not a WARC file"),
     ],
@@ -427,40 +427,6 @@ def test_ours_a_folder_is_named_with_the_option_that_reads_it(tmp_path: Path) ->
 def test_ours_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"none\.warc"):
         list(captures(tmp_path / "none.warc"))
-
-
-# Lists of files
-
-
-@pytest.mark.parametrize("packed", [bytes, gzip.compress])
-def test_ours_a_list_names_a_path_per_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: Callable[[bytes], bytes]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "lists" / "crawl-data").mkdir(parents=True)
-    (tmp_path / "lists" / "crawl-data" / "1.warc.gz").touch()
-    paths = tmp_path / "lists" / "robotstxt.paths"
-    text = b"\xef\xbb\xbf# a list\ncrawl-data/1.warc.gz\r\n\n  other/2.warc.gz \n/3.warc.gz"
-    paths.write_bytes(packed(text))
-    assert list(paths_in(paths)) == [
-        tmp_path / "lists" / "crawl-data" / "1.warc.gz", Path("other/2.warc.gz"), Path("/3.warc.gz"),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
-        (record(OK), "a WARC file, not a list of paths; scrapy robots survey --warc reads it"),
-        (gzip.compress(record(OK)), "a WARC file, not a list of paths; scrapy robots survey --warc reads it"),
-        (gzip.compress(b"1.warc\n" * 9)[:-9], "damaged: Compressed file ended"),
-        (gzip.compress(b"1.warc\n")[:9] + b"\xff" * 9, "damaged: "),
-    ],
-    ids=["WARC", "WARC in gzip", "cut off", "damaged"],
-)
-def test_ours_what_is_no_list_is_refused(tmp_path: Path, body: bytes, problem: str) -> None:
-    (tmp_path / "list").write_bytes(body)
-    with pytest.raises(ValueError, match=problem):
-        list(paths_in(tmp_path / "list"))
 
 
 def test_ours_the_dates_of_the_tests_are_one() -> None:

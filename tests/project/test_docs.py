@@ -186,7 +186,7 @@ def test_the_census_page_has_exactly_the_public_names() -> None:
     assert own == [f"{package}.{name}" for name in scrapy_rep.census.__all__]
 
 
-@pytest.mark.parametrize("name", ["warc", "parquet", "arrow", "spark"])
+@pytest.mark.parametrize("name", ["warc", "arrow", "spark"])
 def test_the_census_page_has_the_public_names_of_modules_beside_it(name: str) -> None:
     module = f"scrapy_rep.census.{name}"
     identifiers = re.findall(rf"^::: {re.escape(module)}\.(\S+)$", PAGES["docs/reference/census.md"], re.MULTILINE)

@@ -17,7 +17,11 @@ from tests.census.archives import archive
 from tests.support.markdown import PAGES, ROOT, blocks, run_robots
 
 PAGE = PAGES["docs/howto/census.md"]
-SURVEYS = [shlex.split(line)[3:] for line in re.findall(r"^scrapy robots survey .+$", PAGE, re.MULTILINE)]
+ARCHIVE = "crawl-data/first.warc.gz"
+SURVEYS = [
+    shlex.split(line.replace("$(cat first.paths)", ARCHIVE))[3:]
+    for line in re.findall(r"^scrapy robots survey .+$", PAGE, re.MULTILINE)
+]
 JOB = ROOT / "example_project" / "census" / "job.py"
 FILES = {
     "https://a.example": b"User-agent: GPTBot\nDisallow: /\n",
@@ -30,13 +34,11 @@ FILES = {
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with what the commands read: archives, lists, a survey of another date, and rows."""
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "crawl-data" / "first.warc.gz"
+    path = tmp_path / ARCHIVE
     path.parent.mkdir()
     with archive(path) as file:
         for site, body in FILES.items():
             file.add(f"{site}/robots.txt", body)
-    (tmp_path / "first.paths").write_text("crawl-data/first.warc.gz\n")
-    (tmp_path / "top-1m.csv").write_text("1,a.example\n2000,shop.example\n")
     (tmp_path / "sectors.csv").write_text(next(block for block in blocks(PAGE, "text") if "sector" in block))
     for folder in ("census/crawl=CC-MAIN-2026-17", "census/crawl=CC-MAIN-2026-34"):
         (tmp_path / folder).mkdir(parents=True)
@@ -59,13 +61,10 @@ def strata(folder: Path) -> dict[str, dict[str, str]]:
 
 def test_every_survey_that_fetches_nothing_can_be_made(place: Path) -> None:
     without_fetch = [each for each in SURVEYS if "sites.txt" not in each]
-    assert len(without_fetch) == len(SURVEYS) - 1 == 6
+    assert len(without_fetch) == len(SURVEYS) - 1 == 5
     for arguments in without_fetch:
         survey(*arguments, *([] if "--compare" in arguments else ["--overwrite"]))
-    assert strata(place / "by-rank") == {
-        "https://a.example": {"rank": "1"}, "https://shop.example": {"rank": "2000"}
-    }  # fmt: skip
-    assert strata(place / "by-sector") == {"https://shop.example": {"sector": "shop", "country": "DE"}}
+    assert strata(place / "sectors") == {"https://shop.example": {"sector": "shop", "country": "DE"}}
     assert len(strata(place / "CC-MAIN-2026-17")) == len(FILES)
     assert (place / "compared" / "compare.html").is_file()
 
@@ -84,11 +83,19 @@ def test_the_table_in_pandas_counts_sites_by_agent_and_treatment(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("pandas")
-    (program,) = programs("import pandas")
+    (program,) = programs("COMMON_AI_CRAWLERS")
     sites = run(program)["sites"]
     assert sites.loc["training", "GPTBot"].to_dict() == {"all": 2, "none": 0, "part": 1}
     assert sites.loc["training", "CCBot"].to_dict() == {"all": 1, "none": 1, "part": 1}
     assert "ClaudeBot" in capsys.readouterr().out
+
+
+def test_sites_are_counted_by_a_column_of_the_list(place: Path) -> None:
+    pytest.importorskip("pandas")
+    (listed,) = [each for each in SURVEYS if "sectors.csv" in each]
+    survey(*listed)
+    (program,) = programs("by_sector")
+    assert run(program)["by_sector"].to_dict() == {"part": {"shop": 1}}
 
 
 def test_the_query_says_which_share_closes_everything_and_which_by_name(place: Path) -> None:

@@ -17,7 +17,7 @@ from .markdown import ROOT
 
 MODULES: Final = (
     "scrapy_rep", "scrapy_rep.protocol", "scrapy_rep.protocol.dialect", "scrapy_rep.directives",
-    "scrapy_rep.census", "scrapy_rep.census.arrow", "scrapy_rep.census.parquet", "scrapy_rep.census.spark",
+    "scrapy_rep.census", "scrapy_rep.census.arrow", "scrapy_rep.census.spark",
     "scrapy_rep.census.warc", "scrapy_rep.testing", "scrapy_rep.tools.bulk", "scrapy_rep.tools.crawlers",
     "scrapy_rep.tools.lint", "scrapy_rep.tools.profiles", "scrapy_rep.tools.writer",
 )  # fmt: skip

@@ -74,7 +74,7 @@ def test_ours_a_file_of_captures_is_told_from_one_of_rules(body: bytes, kind: st
             gzip.compress(IN_WARC, mtime=0),
             "a gzip-compressed WARC file, not plain text; scrapy robots survey --warc reads it",
         ),
-        (IN_PARQUET, "a Parquet file, not plain text; scrapy robots survey --captures reads it"),
+        (IN_PARQUET, "a Parquet file, not plain text; scrapy robots survey --rows reads it"),
         (gzip.compress(RULES, mtime=0), "a gzip file, not plain text; unpack it first"),
         (lzma.compress(RULES), "an xz file, not plain text; unpack it first"),
         (IN_ARC, "an ARC file, not plain text"),
@@ -91,7 +91,7 @@ def test_ours_who_gives_another_file_for_a_robots_txt_learns_what_reads_it(body:
     ("body", "wanted", "problem"),
     [
         (IN_WARC, "a folder", "a WARC file, not a folder; scrapy robots survey --warc reads it"),
-        (IN_PARQUET, WARC, "a Parquet file, not a WARC file; scrapy robots survey --captures reads it"),
+        (IN_PARQUET, WARC, "a Parquet file, not a WARC file; scrapy robots survey --rows reads it"),
         (
             RULES,
             WARC,
@@ -112,7 +112,7 @@ def test_ours_a_file_in_the_wrong_place_is_named_with_what_reads_it(
     ("body", "wanted", "problem"),
     [
         (RULES, WARC, "a folder, not a WARC file; scrapy robots survey --files reads it"),
-        (IN_PARQUET, WARC, "a folder, not a WARC file; scrapy robots survey --captures reads it"),
+        (IN_PARQUET, WARC, "a folder, not a WARC file; scrapy robots survey --rows reads it"),
         (IN_WARC, PARQUET, "a folder, not a Parquet file; scrapy robots survey --warc reads the files in it"),
     ],
 )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from typing import Final
+from operator import itemgetter
+from typing import Any, Final
 
 from scrapy_rep.protocol.display import number_of, shown
 from scrapy_rep.tools.answers import day_text
@@ -54,6 +55,13 @@ class Summary:
     def is_intact(self) -> bool:
         """Whether nothing shows that a log was changed."""
         return all(log.is_intact for log in self.logs)
+
+    @property
+    def unused(self) -> list[dict[str, Any]]:
+        """The exceptions that no run needed, with the number of runs that had them."""
+        exception = itemgetter("url", "reason", "until")
+        used = [*map(exception, self.total.tallies["exceptions_used"].facts())]
+        return [each for each in self.total.tallies["exceptions_unused"].facts() if exception(each) not in used]
 
     def verdict(self) -> tuple[str, str]:
         """What was done, in a sentence, and its colour: red where no exception permitted it."""
@@ -178,9 +186,7 @@ def report(summary: Summary) -> str:
     from scrapy_rep.tools.page import Part, page_template  # noqa: PLC0415  # needs an extra, which sentences do not
 
     total, counts = summary.total, summary.total.counts
-    used, unused = (total.tallies[name].facts() for name in ("exceptions_used", "exceptions_unused"))
-    needed = [{**each, "count": 0, "examples": []} for each in used]
-    left = [{**each, "count": 0} for each in unused]  # those that no crawl needed
+    used = total.tallies["exceptions_used"].facts()
     return page_template(__package__).render(
         {name: tallies.facts() for name, tallies in total.tallies.items()},
         summary=summary,
@@ -192,7 +198,7 @@ def report(summary: Summary) -> str:
         forbidden=total.groups(NOT_SENT),
         numbers=[total.counted(verdicts) for verdicts in (AGAINST, UNASKED, NOT_SENT)],
         parts=[Part(name, counts.get(verdict, 0), colour) for verdict, (name, colour) in _WORDS.items()],
-        exceptions=used + [each for each in left if each not in needed],
+        exceptions=used + [{**each, "count": 0} for each in summary.unused],
         verdict=summary.verdict(),
         accesses=[(words, total.robots[access]) for access, words in _ACCESSES.items() if total.robots[access]],
     )

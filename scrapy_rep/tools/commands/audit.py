@@ -33,7 +33,7 @@ from .terminal import labelled, paint, print_error
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-_SHOWN: Final = 20  # groups of a run
+_SHOWN: Final = 20  # groups
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -82,11 +82,8 @@ def _text(summary: Summary, out: IO[str]) -> Iterator[str]:
     for log in summary.logs:
         yield ""
         yield from _log_lines(log, out)
-        for run in log.runs:
-            yield ""
-            yield from labelled(_sections(run), out)
-        if log.runs_left_out:
-            yield f"{'':<13}with the sums of {number_of(log.runs_left_out, 'more run', 'more runs')}"
+    if sections := [*labelled(_sections(summary), out)]:
+        yield from ["", *sections]
     yield ""
     yield LIMITS
 
@@ -110,18 +107,12 @@ def _remark(name: str, remark: Remark) -> str:
     return f"  {name}:{remark.line}: {remark.text}"
 
 
-def _sections(run: Run) -> Iterator[tuple[str, list[str]]]:
+def _sections(summary: Summary) -> Iterator[tuple[str, list[str]]]:
     """What a terminal has room for; the page and JSON have the rest."""
-    start, counts = run.start, run.counts
-    ended = f"{run.last_time or 'unknown'}, {run.end or 'without an end'}"
-    yield "spider", [f"{start.spider or 'unknown'} of the project {start.project or 'unknown'}"]
-    yield "time", [f"{start.time or 'unknown'} to {ended}"]
-    yield "requests", [", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()) or "none"]
-    yield "against", _lines(run.groups(AGAINST))
-    yield "not checked", _lines(run.groups(UNASKED))
-    yield "forbidden", _lines(run.groups(NOT_SENT))
-    yield "exceptions", _lines(run.tallies["exceptions_used"].facts())
-    yield "unused", _lines(run.tallies["exceptions_unused"].facts())
+    yield "against", _lines(summary.total.groups(AGAINST))
+    yield "not checked", _lines(summary.total.groups(UNASKED))
+    yield "forbidden", _lines(summary.total.groups(NOT_SENT))
+    yield "unused", _lines(summary.unused)
 
 
 def _lines(facts: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -51,7 +51,7 @@ EXAMPLES: Final = {
     "serve": ("", "--port 0", "--host 0.0.0.0 --public"),
     "survey": (
         "example.com example.org",
-        "--from-file sites.csv --by country --out 2026-11",
+        "--from-file sites.txt --out 2026-11",
         "--compare 2026-10 2026-11",
     ),
     "watch": (

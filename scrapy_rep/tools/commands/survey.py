@@ -1,13 +1,13 @@
 """Measure the robots.txt of many sites: a row for each, and a report.
 
     scrapy robots survey SITE… [--from-file FILE] [--out DIR [--resume | --overwrite]]
-    scrapy robots survey --files DIR [--date DATE] | --warc PATH… | --captures PATH… | --rows PATH…
+    scrapy robots survey --files DIR | --warc PATH… | --rows PATH…
     scrapy robots survey --compare PATH PATH… [--out DIR]
 
-SITE is an origin, any URL of it, or a bare host; FILE lists one per line, - is standard input. FILE may be CSV:
---by adds a table by one of its columns. Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in
-a crawl of the project. Instead, --files reads the files in a folder, --warc and --captures the captures in WARC
-files and in Parquet, of each site the newest, and --rows the rows that Spark wrote; FILE says which sites count.
+SITE is an origin, any URL of it, or a bare host; FILE lists one per line, perhaps with other columns as CSV, - is
+standard input. Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in a crawl of the project.
+Instead, --files reads the files in a folder, --warc the captures in WARC files, of each site the newest, and
+--rows the rows that Spark wrote; FILE says which sites count.
 The --out folder gets survey.jsonl, survey.html and, when files were fetched, files/; --csv and --parquet add
 tables. --compare shows in compare.html and compare.csv what changed between surveys, in folders or in Parquet,
 or between folders of robots.txt files that are called by their dates.
@@ -20,7 +20,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
@@ -43,12 +43,11 @@ from scrapy_rep.tools.survey.inputs import (
     Files,
     Measure,
     ParquetRows,
-    parquet_captures,
+    WarcCaptures,
     surveys_in,
-    warc_captures,
 )
 from scrapy_rep.tools.survey.site_list import SiteList, Sites
-from scrapy_rep.tools.survey.totals import TLD, Totals
+from scrapy_rep.tools.survey.totals import Totals
 
 from . import FAILED, OK
 from .inputs import WITHOUT_JINJA2, InputError, numbered_lines, origin_of
@@ -61,13 +60,8 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = "robots-survey"
 _HOSTS_WORTH_PROCESSES: Final = 100
-_INPUTS: Final = ("files", "warc", "captures", "rows")
-_OWNERS: Final = {"date": "files", "warc_list": "warc"}
-"""Which input an option is for."""
-
-_NOT_COMPARED: Final = (
-    "sites", "from_file", "warc_list", "date", "light", "by", "csv", "parquet", "resume", "overwrite"
-)  # fmt: skip
+_INPUTS: Final = ("files", "warc", "rows")
+_NOT_COMPARED: Final = ("sites", "from_file", "light", "csv", "parquet", "resume", "overwrite")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -77,15 +71,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--from-file", metavar="FILE", help="more sites, one per line, with other columns; - is standard input")
     read = parser.add_mutually_exclusive_group().add_argument
     read("--files", metavar="DIR", help="read the files in this folder, fetch nothing")
-    read("--warc", metavar="PATH", nargs="+", help="read the captures in these WARC files, - is standard input")
-    read("--captures", metavar="PATH", nargs="+", help="read the captures in these Parquet files or folders")
+    read("--warc", metavar="PATH", nargs="+", help="read the captures in these WARC files")
     read("--rows", metavar="PATH", nargs="+", help="make the report of the rows in these Parquet files or folders")
     read("--compare", metavar="PATH", nargs="+", help="compare surveys, or folders of files by date")
-    add("--warc-list", metavar="FILE", action="append", default=[], help="more paths for --warc, one per line")
-    add("--date", metavar="DATE", help="when the files of --files were captured, such as 2026-11-24")
     add("--light", action="store_true", help="leave out the linter")
-    add("--by", metavar="COLUMN", help="add a table by tld, or by this column of --from-file")
-    add("--out", metavar="DIR", help=f"folder to write to (default: {_FOLDER}; with --compare the last survey)")
+    add("--out", metavar="DIR", default=_FOLDER, help=f"folder to write to (default: {_FOLDER})")
     add("--csv", action="store_true", help="write the rows to survey.csv too")
     add("--parquet", action="store_true", help="write the rows to survey.parquet too")
     add = parser.add_mutually_exclusive_group().add_argument
@@ -121,15 +111,9 @@ def _check(arguments: Namespace) -> str:
 
     Raises `InputError` for options that do not go together, and for a library that is missing.
     """
-    arguments.out = arguments.out or _FOLDER
-    if arguments.warc_list and not any(getattr(arguments, name) for name in _INPUTS):
-        arguments.warc = []
-    given = next((name for name in _INPUTS if getattr(arguments, name) is not None), "")
+    given = next((name for name in _INPUTS if getattr(arguments, name)), "")
     if given and arguments.sites:
         raise InputError(f"--{given} reads what was captured before: do not name sites as well")
-    for option, owner in _OWNERS.items():
-        if getattr(arguments, option) and given != owner:
-            raise InputError(f"--{option.replace('_', '-')} is for --{owner}")
     if arguments.light and given == "rows":
         raise InputError("--rows reads what was measured before: omit --light")
     if arguments.parquet and not find_spec("pyarrow"):
@@ -148,9 +132,7 @@ def _compare(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
         raise InputError(f"--compare takes two or more surveys: name another one beside {arguments.compare[0]}")
     from scrapy_rep.tools.survey.comparison_report import write_comparison  # noqa: PLC0415  # Jinja2 is an extra
 
-    last = Path(arguments.compare[-1])
-    beside = Path() if isinstance(surveys[-1], Files) else last if last.is_dir() else last.parent
-    page = Path(arguments.out or beside) / "compare.html"
+    page = Path(arguments.out) / "compare.html"
     found = write_comparison(surveys, datetime.now().astimezone(), page)
     out.write(f"{found.summary()}\n{page}\n{page.with_suffix('.csv')}\n")
     return OK
@@ -192,16 +174,15 @@ def _captured(fetched: FetchedRobots, to: SurveyFolder) -> tuple[Capture, str | 
 
 def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     survey, measure = _Survey(arguments), _measure(arguments, parsed)
-    with ExitStack() as stack:
-        if arguments.files:
-            found = _rows_of_files(Files(Path(arguments.files), measure, _date(arguments.date)), survey)
-        elif arguments.rows:
-            tables = [ParquetRows(Path(path)) for path in arguments.rows]
-            chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
-            found = compress(chain.from_iterable(table.rows() for table in tables), chosen)
-        else:
-            found = _rows_of_captures(arguments, survey, measure, stack)
-        return survey.run(out, lambda: survey.add_all(found))
+    if arguments.files:
+        found = _rows_of_files(Files(Path(arguments.files), measure), survey)
+    elif arguments.warc:
+        found = _rows_of_captures(WarcCaptures(arguments.warc), survey, measure)
+    else:
+        tables = [ParquetRows(Path(path)) for path in arguments.rows]
+        chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
+        found = compress(chain.from_iterable(table.rows() for table in tables), chosen)
+    return survey.run(out, lambda: survey.add_all(found))
 
 
 def _rows_of_files(files: Files, survey: _Survey) -> Iterator[Row]:
@@ -219,11 +200,7 @@ def _rows_of_files(files: Files, survey: _Survey) -> Iterator[Row]:
     return files.rows(compress(files.paths(), survey.choose(sites())), survey.out)
 
 
-def _rows_of_captures(arguments: Namespace, survey: _Survey, measure: Measure, stack: ExitStack) -> Iterator[Row]:
-    if arguments.captures:
-        captures = parquet_captures(arguments.captures)
-    else:
-        captures = warc_captures(arguments.warc, arguments.warc_list, stack)
+def _rows_of_captures(captures: WarcCaptures, survey: _Survey, measure: Measure) -> Iterator[Row]:
     number = captures.choose(survey.is_wanted, seen=survey.seen)
     if captures.skipped:
         print_error("survey", f"{number_of(captures.skipped, 'record', 'records')} of a robots.txt cannot be read")
@@ -240,15 +217,6 @@ def _measure(arguments: Namespace, parsed: RepSettings) -> Measure:
 def _row_of(census: Callable[..., Iterator[dict[str, Any]]], captured: tuple[Capture, str | None]) -> Row:
     capture, file = captured
     return Row(**next(census([capture])) | {"file": file})
-
-
-def _date(text: str | None) -> datetime | None:
-    """The date in ISO 8601 in *text*, by UTC unless it says otherwise. Raises `InputError`."""
-    try:
-        when = datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
-        return when and (when if when.tzinfo else when.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)
-    except (OverflowError, ValueError):
-        raise InputError(f"--date takes a date such as 2026-11-24, not {text}") from None
 
 
 # A survey under way, whatever it reads: which sites are left, the rows as they come, progress, and the report.
@@ -272,15 +240,13 @@ class _Survey:
                 " another folder"
             )
         self._arguments = arguments
-        by = (arguments.by or "").strip().lower()  # as the names of a list are kept
-        self._totals, self._invalid, self._progress = Totals(by), 0, Progress(sys.stderr)
+        self._totals, self._invalid, self._progress = Totals(), 0, Progress(sys.stderr)
         self._earlier = Sites()
         for row in self.folder.earlier_rows() if arguments.resume else ():
             self._totals.add(row)
             self._earlier.is_new(row.site)
         self._before = self._expected = self._totals.sites
         self.sites = self._listed() if arguments.sites or arguments.from_file else None
-        self._check_column(by)
 
     def _listed(self) -> SiteList:
         sites, name = SiteList(), self._arguments.from_file
@@ -292,14 +258,6 @@ class _Survey:
         for number, problem in sites.read(numbered_lines(name), origin_of) if name else ():
             self.invalid(f"{name}:{number}: {problem}")
         return sites
-
-    def _check_column(self, name: str) -> None:
-        """Raise `InputError` where the column *name* is in no list; rows that Spark wrote may have any."""
-        if name in ("", TLD) or self._arguments.rows or self._arguments.resume:
-            return
-        known = [TLD, *(self.sites.columns if self.sites is not None else ())]
-        if name not in known:
-            raise InputError(f"--by takes a column of the list of sites, not {name}: {', '.join(known)}")
 
     def invalid(self, problem: str) -> None:
         """Say what is wrong with a line that names no site, or with a file; it counts nowhere else."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from base64 import b64encode
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -74,29 +74,12 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A cell of a table that leads to another part of the page; its ``value`` is a text or a number."""
-
-    value: str | int
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class Share:
     """A cell of a table: a number, and its share of a whole; ``href`` is where it leads, if anywhere."""
 
     value: int
     whole: int
     href: str = ""
-
-
-def histogram(values: Mapping[float, int], limits: Sequence[float]) -> list[tuple[str, int]]:
-    """Count *values*, each as often as it says, up to each of *limits*, and beyond."""
-    counts = [0] * (len(limits) + 1)
-    for value, times in values.items():
-        counts[bisect_left(limits, value)] += times
-    labels = [f"up to {limit:,g}" if limit else "0" for limit in limits] + [f"more than {limits[-1]:,g}"]
-    return list(zip(labels, counts, strict=True))
 
 
 def median(values: Mapping[float, int]) -> float:
@@ -107,11 +90,6 @@ def median(values: Mapping[float, int]) -> float:
         return 0.0
     middle = [ranked[bisect_right(ends, rank)] for rank in ((ends[-1] - 1) // 2, ends[-1] // 2)]
     return sum(middle) / 2
-
-
-def mean(values: Mapping[float, int]) -> float:
-    """The mean of *values*, each of which counts as often as it says; 0 without any."""
-    return sum(value * times for value, times in values.items()) / max(sum(values.values()), 1)
 
 
 def percent(part: float, whole: float) -> str:
@@ -153,13 +131,9 @@ class Tag:
 
 
 class SourceLine(NamedTuple):
-    """A numbered line of an item's source.
-
-    ``sign`` is ``+``, ``-`` or empty; a note has a colour and a text.
-    """
+    """A numbered line of an item's source; a note has a colour and a text."""
 
     number: int
-    sign: str
     text: str
     notes: Sequence[tuple[str, str]] = ()
 
@@ -184,13 +158,11 @@ class Explorer:
     So a page of thousands of items stays small, and no text of theirs can end the element that holds it. Items are
     in chunks, each unpacked when one of its items is shown.
 
-    *noun* is their name in the plural, *groups* are those of tags in order; with *has_signs* lines may have signs.
+    *noun* is their name in the plural, *groups* are those of tags in order.
     """
 
-    def __init__(
-        self, noun: str, columns: Iterable[Column], groups: Iterable[str] = (), *, has_signs: bool = False
-    ) -> None:
-        self._about = {"noun": noun, "columns": [asdict(each) for each in columns], "has_signs": has_signs}
+    def __init__(self, noun: str, columns: Iterable[Column], groups: Iterable[str] = ()) -> None:
+        self._about = {"noun": noun, "columns": [asdict(each) for each in columns]}
         self._ranks = {group: rank for rank, group in enumerate(groups)}
         self._rows: list[list[Cell]] = []
         self._tags: dict[Tag, list[int]] = {}

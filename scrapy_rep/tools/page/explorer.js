@@ -127,13 +127,11 @@
     return make("li", {}, make("i", { class: colour }), text, ...links);
   }
 
-  function sourceLine([line, sign, text, notes]) {
-    const kind = { "+": "added", "-": "removed" }[sign] || "";
+  function sourceLine([line, text, notes]) {
     const code = make("td", {}, make("code", {}, text), ...notes.map(([colour, note]) =>
       make("span", { class: `note ${colour}` }, note)));
-    const signs = kind ? [make("td", { class: "sign" }, sign, make("span", { class: "unseen" }, kind))] : [];
-    return make("tr", { id: sign === "-" ? `old-${line}` : `line-${line}`, tabindex: "-1", class: kind },
-      make("th", { scope: "row" }, number.format(line)), ...(kind ? signs : data.has_signs ? [make("td", {})] : []), code);
+    return make("tr", { id: `line-${line}`, tabindex: "-1" },
+      make("th", { scope: "row" }, number.format(line)), code);
   }
 
   async function showItem(name) {

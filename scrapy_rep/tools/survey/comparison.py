@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -53,49 +52,22 @@ class CrawlerEvent(NamedTuple):
         return self.before.startswith(ALL) and not self.now.startswith(ALL)
 
 
-@dataclass(frozen=True, slots=True)
-class SurveyChange:
+class SurveyChange(NamedTuple):
     """What happened to a site between two surveys, and for which crawlers: those that a file names, and ``*``."""
 
     what: str
     events: Sequence[CrawlerEvent] = ()
 
-    @property
-    def shut_out(self) -> list[str]:
-        """The crawlers to which everything is newly closed."""
-        return [event.crawler for event in self.events if event.shuts_out]
 
-    @property
-    def let_in(self) -> list[str]:
-        """Those to which it is no longer closed."""
-        return [event.crawler for event in self.events if event.lets_in]
+def dated_events(rows: Sequence[Row], dates: Sequence[str]) -> Iterator[tuple[str, str, str, str, str]]:
+    """The events of the site of *rows*, one row for each of *dates*, as lines of ``compare.csv``.
 
-
-@dataclass(frozen=True, slots=True)
-class SiteChange:
-    """A site that changed, with its ``rows``, one for each survey.
-
-    ``overall`` is the change between the first survey and the last, ``steps`` are those between each survey and
-    the next, None where nothing changed.
+    Site, crawler, date of the survey that shows it, before, now. A robots.txt that could not be read is passed
+    over: the one before counts.
     """
-
-    rows: Sequence[Row]
-    overall: SurveyChange
-    steps: Sequence[SurveyChange | None]
-
-    @property
-    def site(self) -> str:
-        """The site."""
-        return self.rows[0].site
-
-    def dated_events(self, dates: Sequence[str]) -> Iterator[tuple[str, str, str, str, str]]:
-        """The events as lines of ``compare.csv``: site, crawler, date of the survey that shows it, before, now.
-
-        A robots.txt that could not be read is passed over: the one before counts.
-        """
-        known = [(date, row) for date, row in zip(dates, self.rows, strict=True) if OTHERS in row.restriction]
-        for (_, old), (date, new) in pairwise(known):
-            yield from ((self.site, each.crawler, date, each.before, each.now) for each in _events(old, new))
+    known = [(date, row) for date, row in zip(dates, rows, strict=True) if OTHERS in row.restriction]
+    for (_, old), (date, new) in pairwise(known):
+        yield from ((new.site, each.crawler, date, each.before, each.now) for each in _events(old, new))
 
 
 class Changes:
@@ -110,12 +82,13 @@ class Changes:
         """Count a site, and its *change*, if any."""
         self.sites[SITES] += 1
         if change:
-            self.sites[change.what] += 1
-            self.sites[CHANGED] += 1
-            self.sites[SHUTTING_OUT] += bool(change.shut_out)
-            self.sites[LETTING_IN] += bool(change.let_in)
-            self.shut_out.update(change.shut_out)
-            self.let_in.update(change.let_in)
+            shut_out = [event.crawler for event in change.events if event.shuts_out]
+            let_in = [event.crawler for event in change.events if event.lets_in]
+            self.sites.update([CHANGED, change.what])
+            self.sites[SHUTTING_OUT] += bool(shut_out)
+            self.sites[LETTING_IN] += bool(let_in)
+            self.shut_out.update(shut_out)
+            self.let_in.update(let_in)
 
     def summary(self) -> str:
         """The changes in a line."""
@@ -129,38 +102,36 @@ class Changes:
 class Comparison:
     """Sums up the changes between the surveys *sources*, two or more, and what they have in figures.
 
-    ``overall`` are the changes between the first and the last, ``steps`` those between each and the next, ``sums``
-    those of each survey: all of the sites in every survey, the one denominator. ``left_out`` is the number of the
+    ``overall`` are the changes between the first and the last, ``sums`` those of each survey: all of the sites in
+    every survey, the one denominator. ``left_out`` is the number of the
     others. ``owners`` are the domains of the first survey and of the last. Raises ``OSError``, and ``ValueError``
     for what is no survey.
     """
 
     def __init__(self, sources: Sequence[ComparedSurvey]) -> None:
         self._joined = Joined(sources)
-        self.surveys = self._joined.surveys
+        self.dates, self.is_dated = self._joined.labels, self._joined.is_dated
         self.overall = Changes()
-        self.steps = [Changes() for _ in self.surveys[1:]]
-        self.sums = [Sums() for _ in self.surveys]
+        self.sums = [Sums() for _ in self.dates]
         self.owners = Owners(), Owners()
         self.left_out = 0
 
-    def changes(self) -> Iterator[SiteChange]:
-        """Yield each site that changed, and add it up; the sums are complete at the end."""
+    def changes(self) -> Iterator[tuple[Sequence[Row], SurveyChange]]:
+        """Yield the rows of each site that changed, and how; and add all up: the sums are complete at the end."""
         for rows in self._joined.sites():
-            if len(rows) < len(self.surveys):
+            if len(rows) < len(self.dates):
                 self.left_out += 1
                 continue
             for sums, row in zip(self.sums, rows, strict=True):
                 sums.add(row)
             for owners, row in zip(self.owners, (rows[0], rows[-1]), strict=True):
                 owners.add(row, figures_of_ai(row))
-            steps = [_change(old, new) for old, new in pairwise(rows)]
-            overall = _change(rows[0], rows[-1]) or (SurveyChange(CHANGED_BACK) if any(steps) else None)
+            overall = _change(rows[0], rows[-1])
+            if not overall and any(map(_what, rows, rows[1:])):
+                overall = SurveyChange(CHANGED_BACK)
             self.overall.add(overall)
-            for changes, step in zip(self.steps, steps, strict=True):
-                changes.add(step)
             if overall:
-                yield SiteChange(rows, overall, steps)
+                yield rows, overall
 
 
 def _change(old: Row, new: Row) -> SurveyChange | None:

@@ -7,25 +7,20 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from ipaddress import ip_address
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from scrapy_rep.census.row import TYPES, Row, to_json
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools import files
 from scrapy_rep.tools.files import MOST_OCTETS, read_file
-
-if sys.platform != "win32":
-    import fcntl
 
 _LONGEST_NAME: Final = 200  # octets
 _MOST_IN_A_FOLDER: Final = 10_000  # files: with more, each of 256 folders has its share
@@ -60,7 +55,6 @@ class SurveyFolder:
         if not self.is_used:
             return
         with self._rows_path.open("r+b") as file:
-            _lock(file, self._path)
             for line in iter(partial(file.readline, MOST_OCTETS), b""):
                 if not line.endswith(b"\n"):
                     file.truncate(self._rows_path.stat().st_size - len(line))
@@ -80,16 +74,11 @@ class SurveyFolder:
     def open(self, *, append: bool, sites: int = 0) -> None:
         """Open the file of rows, to *append* to it or to replace it.
 
-        Raises ``OSError``, and ``ValueError`` when another process writes to it.
-
-        *sites* are expected: the bodies of many go to several folders.
+        Raises ``OSError``. *sites* are expected: the bodies of many go to several folders.
         """
         self._has_many = sites > _MOST_IN_A_FOLDER
         self._path.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as stack:
-            self._rows = stack.enter_context(self._rows_path.open("a", encoding="utf-8", buffering=1))
-            _lock(self._rows, self._path)
-            stack.pop_all()  # it stays open
+        self._rows = self._rows_path.open("a", encoding="utf-8", buffering=1)
         if not append:
             self._rows.truncate(0)
         self.page.unlink(missing_ok=True)  # it covers other sites
@@ -116,18 +105,6 @@ class SurveyFolder:
     def close(self) -> None:
         """Close the file of rows. Raises ``OSError``."""
         self._rows.close()
-
-
-def _lock(file: IO[Any], folder: Path) -> None:
-    """Keep other surveys from writing to *file* until it is closed. Raises ``ValueError`` when one does."""
-    if sys.platform == "win32":
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ValueError(f"{folder}: another survey writes to this folder; --out names another one") from None
-    except OSError:  # a file system without locks
-        return
 
 
 def file_name(origin: Origin) -> str:

@@ -1,21 +1,17 @@
-"""What a survey reads instead of fetching: the captures in files of a folder, in WARC files and in Parquet."""
+"""What a survey reads instead of fetching: files of a folder, captures in WARC files, rows in Parquet."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import partial
-from itertools import chain, compress
+from itertools import compress
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from scrapy_rep.census import Capture, Row, precedence, site_of
 from scrapy_rep.protocol import Origin
@@ -44,14 +40,13 @@ _HTTP, _HTTPS = 80, 443
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The robots.txt files in a folder and below, which *measure* measures; ``date`` is when they were captured.
+    """The robots.txt files in a folder and below, which *measure* measures.
 
-    Without a date it is the name of the folder, such as ``2026-11-24``, if that is one.
+    They were captured on the date that the folder is called by, such as ``2026-11-24``, if it is.
     """
 
     folder: Path
     measure: Measure
-    date: datetime | None = None
 
     @property
     def name(self) -> str:
@@ -89,7 +84,7 @@ class Files:
         except OSError as error:
             problem = error.strerror or str(error)
         url = f"{site}/robots.txt" if site.startswith(("http://", "https://")) else site
-        return Capture(url, body=body, fetched_at=self.date or self._date, problem=problem)
+        return Capture(url, body=body, fetched_at=self._date, problem=problem)
 
     @property
     def _date(self) -> datetime | None:
@@ -110,22 +105,21 @@ class Files:
             name = os.path.abspath(path)
         return self.measure((self.capture(path), name))
 
-    def body(self, row: Row) -> bytes | None:
-        """The robots.txt of *row*, one of all of them."""
-        return SurveyFolder(self.folder).body(row)
 
-
-class Captures:
-    """The captures in files of one kind, which are read twice: to choose among them, and to measure them.
+class WarcCaptures:
+    """The newest capture of each site in the WARC files at *paths*, which are read twice: to choose, to measure.
 
     Of a file that turns out to be damaged, what comes before the damage counts; then follows the next file.
     ``skipped`` is the number of records that cannot be read.
     """
 
-    def __init__(self, read: Callable[[], Iterable[Iterable[Capture]]]) -> None:
-        """*read* returns the captures of each file."""
+    def __init__(self, paths: Iterable[str]) -> None:
+        """Raises ``OSError`` for a path at which nothing is, and ``ModuleNotFoundError`` without FastWARC."""
+        from scrapy_rep.census.warc import WarcReader  # noqa: PLC0415  # an extra
+
         self.skipped = 0
-        self._read = read
+        self._reader = WarcReader
+        self._files = [*map(_there, paths)]  # of thousands the last may be missing
         self._chosen = bytearray()
         self._problems: list[str] = []
 
@@ -148,12 +142,13 @@ class Captures:
         return compress(self._all(), self._chosen)
 
     def _all(self) -> Iterator[Capture]:
-        self._problems = []
-        for captures in self._read():
+        self._problems, reader = [], self._reader()
+        for file in self._files:
             try:
-                yield from captures
+                yield from reader.captures(file)
             except ValueError as error:  # noqa: PERF203
                 self._problems.append(str(error))
+        self.skipped = reader.skipped
 
     def with_damage(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Yield *rows*, those of the captures; then raise ``ValueError`` if files are damaged."""
@@ -174,60 +169,16 @@ def _told(captures: Iterable[Capture], seen: Callable[[int], object]) -> Iterato
         yield capture
 
 
-def parquet_captures(paths: Iterable[str]) -> Captures:
-    """The captures in Parquet files and folders at *paths*. Raises ``ModuleNotFoundError`` without pyarrow."""
-    from scrapy_rep.census import arrow, parquet  # noqa: PLC0415  # pyarrow takes as long to load as all the rest
-
-    files = [file for path in paths for file in arrow.files_at(_there(path))]
-    return Captures(lambda: map(parquet.captures, files))
-
-
-def warc_captures(paths: Iterable[str], lists: Iterable[str], stack: ExitStack) -> Captures:
-    """The captures in WARC files at *paths*, and at those in the files *lists*.
-
-    The path ``-`` is standard input, which is copied to a temporary file. Raises ``OSError``, and
-    ``ModuleNotFoundError`` without FastWARC.
-    """
-    from scrapy_rep.census import warc  # noqa: PLC0415  # an extra
-
-    listed = map(_there, chain.from_iterable(map(warc.paths_in, lists)))
-    files = [*(stack.enter_context(_copied()) if path == "-" else _there(path) for path in paths), *listed]
-
-    def read() -> Iterator[Iterator[Capture]]:
-        reader = warc.WarcReader()
-        try:
-            for file in files:
-                if not isinstance(file, Path):
-                    file.seek(0)
-                yield reader.captures(file)
-        finally:
-            captures.skipped = reader.skipped
-
-    captures = Captures(read)
-    return captures
-
-
 class ParquetRows:
     """The rows in Parquet, a file or a folder of parts, that another program such as Spark wrote."""
 
     def __init__(self, path: Path) -> None:
-        self.name = path.name.removesuffix(".parquet").removeprefix("crawl=")
-        self._path = path
-
-    def rows(self) -> Iterator[Row]:
-        """All rows. Raises ``OSError``, ``ValueError``, and ``ModuleNotFoundError`` without pyarrow."""
+        """Raises ``ModuleNotFoundError`` without pyarrow."""
         from scrapy_rep.census import arrow  # noqa: PLC0415  # takes as long to load as all the rest
 
-        return arrow.rows_in(self._path)
-
-    def sites(self) -> Iterator[str]:
-        """The site of each row. Raises as `rows` does."""
-        from scrapy_rep.census import arrow  # noqa: PLC0415
-
-        return arrow.sites_in(self._path)
-
-    def body(self, row: Row) -> None:
-        """Return None: a body is in no row."""
+        self.name = path.name.removesuffix(".parquet").removeprefix("crawl=")
+        self.rows = partial(arrow.rows_in, path)
+        self.sites = partial(arrow.sites_in, path)
 
 
 def surveys_in(path: Path, measure: Measure) -> list[SurveyFolder | ParquetRows | Files]:
@@ -246,15 +197,8 @@ def surveys_in(path: Path, measure: Measure) -> list[SurveyFolder | ParquetRows 
     return [files if is_of_files and not any(path.rglob("*.parquet")) else ParquetRows(path)]
 
 
-def _there(path: Path | str) -> Path:
-    """The *path*, at which something is: of thousands the last may be missing. Raises ``OSError``."""
-    if _URL.match(str(path)):
-        raise OSError(errno.ENOENT, "a URL; download it first", str(path))
+def _there(path: str) -> Path:
+    if _URL.match(path):
+        raise OSError(errno.ENOENT, "a URL; download it first", path)
     os.stat(path)
     return Path(path)
-
-
-def _copied() -> IO[bytes]:
-    copy = tempfile.TemporaryFile()  # noqa: SIM115  # the caller closes it
-    shutil.copyfileobj(sys.stdin.buffer, copy)
-    return copy

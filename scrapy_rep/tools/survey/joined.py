@@ -10,7 +10,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from itertools import groupby
 from operator import itemgetter
@@ -28,7 +27,7 @@ _BY_SITE: Final = "SELECT site, survey, packed FROM rows ORDER BY site, rowid"
 
 
 class ComparedSurvey(Protocol):
-    """A survey that can be compared: its name, its rows, and the files that it has."""
+    """A survey that can be compared."""
 
     @property
     def name(self) -> str:
@@ -37,27 +36,14 @@ class ComparedSurvey(Protocol):
     def rows(self) -> Iterator[Row]:
         """All rows. Raises ``OSError``, and ``ValueError`` for what is no survey."""
 
-    def body(self, row: Row, /) -> bytes | None:
-        """The robots.txt of *row*, None when it is not to be had."""
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """A survey with its date: the median of the times at which its rows were captured; None without any.
-
-    ``label`` is the date, with the name of the survey where another has the same; without a date the name alone.
-    """
-
-    source: ComparedSurvey
-    when: datetime | None
-    label: str
-
 
 class Joined:
-    """The rows of *sources*, two or more. Reads them all.
+    """The rows of *sources*, two or more, in the order of their dates. Reads them all.
 
-    ``surveys`` are in the order of their dates; in the order given if one has no date.
-    Raises ``OSError``, and ``ValueError`` for what is no survey, and for fewer than two.
+    The date of a survey is the median of the times at which its rows were captured. If one has none, the order
+    given counts, and ``is_dated`` is false. ``labels`` are the dates, with the name where several surveys are of
+    one day; without a date the name alone. Raises ``OSError``, and ``ValueError`` for what is no survey, and for
+    fewer than two.
     """
 
     def __init__(self, sources: Sequence[ComparedSurvey]) -> None:
@@ -65,10 +51,12 @@ class Joined:
             raise ValueError("one survey cannot be compared: name two or more")
         self._database = temporary_database(_ROWS, _CACHE)
         dates = [self._read(position, source) for position, source in enumerate(sources)]
+        self.is_dated = all(dates)
         self._order = [*range(len(sources))]
-        if all(dates):
+        if self.is_dated:
             self._order.sort(key=lambda position: dates[position] or _EPOCH)
-        self.surveys = _labelled([(sources[position], dates[position]) for position in self._order])
+        days = [f"{when:%Y-%m-%d}" if when else "" for when in dates]
+        self.labels = [_label(days[position], days, sources[position].name) for position in self._order]
 
     def _read(self, position: int, source: ComparedSurvey) -> datetime | None:
         """Store the rows of *source*; return its date."""
@@ -78,7 +66,7 @@ class Joined:
         return _EPOCH + timedelta(minutes=median(minutes)) if minutes else None
 
     def sites(self) -> Iterator[list[Row]]:
-        """Yield the rows of each site by name, one for each survey that has it, in the order of ``surveys``.
+        """Yield the rows of each site by name, one for each survey that has it, in the order of ``labels``.
 
         Of several rows of a site the last counts.
         """
@@ -98,14 +86,5 @@ def _values(position: int, rows: Iterable[Row], minutes: Counter[float]) -> Iter
         yield row.site.encode("utf-8", "surrogatepass"), position, packed
 
 
-def _labelled(surveys: Sequence[tuple[ComparedSurvey, datetime | None]]) -> list[Survey]:
-    days = [f"{when:%Y-%m-%d}" if when else "" for _, when in surveys]
-    labels = [
-        f"{day} ({source.name})" if day and days.count(day) > 1 else day or source.name
-        for day, (source, _) in zip(days, surveys, strict=True)
-    ]
-    found = []
-    for position, (label, (source, when)) in enumerate(zip(labels, surveys, strict=True)):
-        times = labels[:position].count(label) + 1
-        found.append(Survey(source, when, label if labels.count(label) == 1 else f"{label}, {times}"))
-    return found
+def _label(day: str, days: Sequence[str], name: str) -> str:
+    return f"{day} ({name})" if day and days.count(day) > 1 else day or name

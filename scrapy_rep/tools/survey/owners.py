@@ -6,7 +6,6 @@ Kept in a temporary database, so that memory does not grow with the number of si
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import closing
 from typing import Final
 
 import tldextract
@@ -16,19 +15,17 @@ from scrapy_rep.census.row import Row
 from .site_list import temporary_database
 
 _CACHE: Final = 32_768  # KiB of the database in memory
-_FILES: Final = "files (id INTEGER PRIMARY KEY, octets INT, count INT, figures INT, sites TEXT)"
+_FILES: Final = "files (id INTEGER PRIMARY KEY, octets INT, count INT, figures INT)"
 _DOMAINS: Final = "CREATE TABLE domains (name TEXT PRIMARY KEY, count INT, figures INT) WITHOUT ROWID"
 _ADD_FILE: Final = """
-    INSERT INTO files VALUES (?, ?, 1, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET count = count + 1, figures = figures | excluded.figures,
-        sites = CASE WHEN count < 50 THEN sites || char(10) || excluded.sites ELSE sites END
+    INSERT INTO files VALUES (?, ?, 1, ?)
+    ON CONFLICT (id) DO UPDATE SET count = count + 1, figures = figures | excluded.figures
 """
 _ADD_DOMAIN: Final = """
     INSERT INTO domains VALUES (?, 1, ?)
     ON CONFLICT (name) DO UPDATE SET count = count + 1, figures = figures | excluded.figures
 """
-_SHARED: Final = "SELECT count, octets, sites FROM files WHERE count > 1 AND octets ORDER BY count DESC, sites"
-_ALL_SHARED: Final = "SELECT count(*), coalesce(sum(count), 0) FROM files WHERE count > 1 AND octets"
+_SHARED: Final = "SELECT coalesce(sum(count), 0) FROM files WHERE count > 1 AND octets"
 _LARGEST: Final = "SELECT name, count FROM domains WHERE count > 1 ORDER BY count DESC, name LIMIT 10"
 
 _BITS: Final = {"by name": 1, "completely": 2, "only through *": 4, "known": 8}  # in the column of figures
@@ -52,7 +49,7 @@ class Owners:
         self._database.execute(_ADD_DOMAIN, (registrable_domain(site), bits))
         if row.has_file:
             key = int((row.sha256 or "0")[:15], 16)  # 60 bits: a mistake in 10^9 files at odds of 1:2
-            self._database.execute(_ADD_FILE, (key, row.bytes, bits, site))
+            self._database.execute(_ADD_FILE, (key, row.bytes, bits))
 
     def files(self) -> dict[str, int]:
         """The number of different files by each figure about AI crawlers, and of all that are known."""
@@ -70,15 +67,10 @@ class Owners:
         """The ten domains with most sites, those with several."""
         return self._database.execute(_LARGEST).fetchall()
 
-    def shared(self) -> tuple[int, int]:
-        """The number of files that several sites serve, and that of these sites, without the empty file."""
-        files, sites = self._database.execute(_ALL_SHARED).fetchone()
-        return files, sites
-
-    def shared_files(self, most: int) -> list[tuple[int, int, list[str]]]:
-        """The *most* files of `shared` that most sites serve: how many sites, how many octets, the first sites."""
-        with closing(self._database.execute(f"{_SHARED} LIMIT ?", (most,))) as files:
-            return [(count, octets, sites.split("\n")) for count, octets, sites in files]
+    def shared_sites(self) -> int:
+        """The number of sites that serve the same file as another site, without the empty file."""
+        (number,) = self._database.execute(_SHARED).fetchone()
+        return int(number)
 
 
 _suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)  # its own snapshot: it asks no network

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
@@ -11,22 +11,15 @@ from scrapy_rep.census.restriction import ALL, NONE, PART
 from scrapy_rep.census.row import KINDS, Row
 from scrapy_rep.tools.answers import day_text
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS, CRAWLERS
-from scrapy_rep.tools.page import MOST_ITEMS, Part, Share, histogram, mean, median, page_template
+from scrapy_rep.tools.page import MOST_ITEMS, Part, Share, median, page_template
 
 from .sites import SEVERITIES, Body, explorer_of, finding_kind, tag
-from .totals import AI_CATEGORIES, BLOCKS, DELAY, FIGURES, FIGURES_OF_AI, NO, OTHER, RANK, UNKNOWN, Totals
+from .totals import AI_CATEGORIES, BLOCKS, FIGURES_OF_AI, NO, Totals
 
 _KIND_COLOURS: Final = dict(
     zip(KINDS, ("green", "teal", "violet", "amber", "amber", "grey", "red", "blue"), strict=True)
 )
-_LIMITS: Final = {
-    "bytes": (128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536),
-    "rules": (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000),
-    DELAY: (0.5, 1, 2, 5, 10, 20, 30, 60),
-}
-"""The upper limits of the bars of a figure."""
-
-_NAMES_LISTED, _FILES_LISTED, _SITES_OF_A_FILE, _STRATA_LISTED = 200, 30, 12, 12
+_NAMES_LISTED: Final = 200
 
 
 def report(
@@ -39,11 +32,8 @@ def report(
 ) -> str:
     """Return the page about *totals*, which says so when they cover fewer than the *expected* sites.
 
-    It lists the sites of *records*, with the robots.txt that *body* returns for each. Raises ``ValueError`` when
-    *totals* are by a column that no site has.
+    It lists the sites of *records*, with the robots.txt that *body* returns for each.
     """
-    if totals.by and totals.sites and not totals.strata.keys() - {UNKNOWN}:
-        raise ValueError(f"no site has a column {totals.by}")
     return page_template(__package__).render(
         explorer_of(records, body).packed(),
         date=day_text(when),
@@ -55,7 +45,6 @@ def report(
         kinds=[_trait("serves", kind, totals.traits["serves", kind], _KIND_COLOURS[kind]) for kind in KINDS],
         blocks=[(name, _blocks(totals, category)) for category, name in AI_CATEGORIES.items()],
         owners=_owners(totals),
-        strata=_strata(totals),
         ai_crawlers=_ai_crawlers(totals),
         findings=_findings(totals),
         agents=_agents(totals),
@@ -63,15 +52,8 @@ def report(
         answers=_answers(totals),
         reasons=_ranked(totals, "reason", "red"),
         statuses=sorted(_ranked(totals, "status", "blue"), key=lambda part: part.name),
-        features=_ranked(totals, "contains", "violet"),
-        histograms={name: _histogram(totals.figures[name], limits) for name, limits in _LIMITS.items()},
         medians={name: median(values) for name, values in totals.figures.items()},
-        means=[
-            (what, mean(values), round(median(values)), max(values))
-            for name, what in FIGURES.items()
-            if (values := totals.figures[name])
-        ],
-        shared=_shared_files(totals),
+        shared_sites=totals.owners.shared_sites(),
     )
 
 
@@ -83,10 +65,6 @@ def _trait(kind: str, name: str, count: int, colour: str) -> Part:
 
 def _ranked(totals: Totals, kind: str, colour: str) -> list[Part]:
     return [_trait(kind, name, count, colour) for name, count in totals.ranked(kind)]
-
-
-def _histogram(values: Counter[float], limits: Sequence[float]) -> list[Part]:
-    return [Part(label, count, "blue") for label, count in histogram(values, limits)]
 
 
 # Crawlers of AI
@@ -144,29 +122,6 @@ def _answers(totals: Totals) -> list[Part]:
 # Sites and files
 
 
-def _strata(totals: Totals) -> dict[str, Any]:
-    """The most frequent strata, ranks in their order, and what is counted in each; the rest is one more."""
-    ranked = sorted(totals.strata, key=lambda value: (value in (UNKNOWN, OTHER), -totals.strata[value]["sites"]))
-    listed = {value: totals.strata[value] for value in ranked[:_STRATA_LISTED]}
-    if left := ranked[_STRATA_LISTED:]:
-        listed[OTHER] = sum((totals.strata[value] for value in left), listed.get(OTHER, Counter()))
-    if totals.by == RANK:
-        listed = dict(sorted(listed.items(), key=lambda each: (each[0] == UNKNOWN, len(each[0]))))
-    return {
-        "by": "top-level domain" if totals.by == "tld" else totals.by,
-        "left": len(left),
-        "rows": [
-            (
-                value,
-                counted["sites"],
-                Share(counted["files"], counted["sites"]),
-                *(Share(counted[figure], counted["known"]) for figure in FIGURES_OF_AI),
-            )
-            for value, counted in listed.items()
-        ],
-    }
-
-
 def _findings(totals: Totals) -> dict[str, Any]:
     """The kinds of findings, errors before notes, and the frequent before the rare."""
     ranked = [(finding_kind(code), count, code) for code, count in totals.ranked("finding")]
@@ -184,16 +139,4 @@ def _agents(totals: Totals) -> dict[str, Any]:
         "number": len(names),
         "left": len(names[_NAMES_LISTED:]),
         "bars": [Part(name, n, "blue", known.get(name.lower(), "")) for name, n in names[:_NAMES_LISTED]],
-    }
-
-
-def _shared_files(totals: Totals) -> dict[str, Any]:
-    files, sites = totals.owners.shared()
-    return {
-        "files": files,
-        "sites": sites,
-        "rows": [
-            (count, octets, ", ".join(names[:_SITES_OF_A_FILE]))
-            for count, octets, names in totals.owners.shared_files(_FILES_LISTED)
-        ],
     }

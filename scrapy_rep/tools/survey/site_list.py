@@ -1,6 +1,6 @@
 """Sites by name, on disk: however many there are, memory stays the same.
 
-A list has what is known of each; its columns become the strata of a survey.
+A list has what is known of each; its columns become the strata of a row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SITE_COLUMNS: Final = ("site", "origin", "host", "hostname", "domain", "url")
 """The names of the column that holds the sites, in a list whose first line has names."""
 
 _LIKE_A_SITE: Final = re.compile(r"[.:\[]|^localhost$")
-RANK: Final = "rank"
+_RANK: Final = "rank"
 """The name of the first of two columns without names, as in lists of popular sites."""
 
 
@@ -74,7 +74,9 @@ class SiteList:
                 raise ValueError(
                     f"the first line names no column of sites: one must be {', '.join(_SITE_COLUMNS)}"
                 )
-            strata = dict(zip(self._names or [RANK], cells if self._names or len(cells) > 1 else (), strict=False))
+            strata = dict(
+                zip(self._names or [_RANK], cells if self._names or len(cells) > 1 else (), strict=False)
+            )
             column = next((name for name in _SITE_COLUMNS if name in strata), None)
             try:
                 self.add(origin_of(strata.pop(column) if column else cells[-1]), strata)
@@ -85,11 +87,6 @@ class SiteList:
         """The strata of *site*; None when it is not in the list."""
         found = self._database.execute("SELECT strata FROM sites WHERE site = ?", (site,)).fetchone()
         return json.loads(found[0]) if found else None
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns besides the sites'."""
-        return [name for name in self._names or [RANK] if name not in _SITE_COLUMNS]
 
     def __len__(self) -> int:
         (number,) = self._database.execute("SELECT count(*) FROM sites").fetchone()

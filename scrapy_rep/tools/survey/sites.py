@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
@@ -27,13 +26,13 @@ SEVERITIES: Final[dict[Severity, tuple[str, str]]] = {
 }  # fmt: skip
 """The name and the colour of each severity."""
 
-NO_ROOM: Final = "This report has no room for more files."
+_NO_ROOM: Final = "This report has no room for more files."
 _CHANGED: Final = "The file is not in the folder of the survey, or it has changed."
 
 _GROUPS: Final[dict[str, str]] = {
     "serves": "The site serves", "reason": "Could not be read", "status": "HTTP status",
     **{severity: f"{name.capitalize()}s" for severity, (name, _) in SEVERITIES.items()},
-    "shuts-out": "Shuts out by name", "names": "Names", "contains": "Contains", "signal": "AI-use signals",
+    "shuts-out": "Shuts out by name", "names": "Names", "signal": "AI-use signals",
     "blocks": "Blocks", "answer": "Answers about AI",
 }  # fmt: skip
 """The groups of tags in their order, by the kind of trait; those of findings by severity."""
@@ -134,7 +133,7 @@ def _item(record: Row, body: Body, *, has_room: bool) -> ItemDetails:
         return ItemDetails(facts)
     marks, octets = [*_marks(record)], body(record)
     if octets is None or not has_room:
-        return ItemDetails(facts, marks, _CHANGED if octets is None else NO_ROOM)
+        return ItemDetails(facts, marks, _CHANGED if octets is None else _NO_ROOM)
     lines, source = _source(octets, record)
     is_cut = len(source) < lines
     text = f"The first {len(source):,} of {lines:,} lines." if is_cut else "As the site serves it."
@@ -154,7 +153,7 @@ def _facts(record: Row) -> Iterator[tuple[str, ...]]:
     if record.hops:
         yield "Redirects", str(len(record.hops))
     if record.fetched_at:
-        yield "Fetched", when_fetched(record.fetched_at)
+        yield "Fetched", f"{record.fetched_at:%Y-%m-%d %H:%M:%S} UTC"
     if record.has_file:
         yield "Size", f"{record.bytes:,} bytes"
         unreadable = f"{record.unread_lines:,} unreadable"
@@ -166,35 +165,18 @@ def _facts(record: Row) -> Iterator[tuple[str, ...]]:
         yield "Crawl-delay", f"at most {record.longest_delay:g} s"
 
 
-def when_fetched(time: datetime) -> str:
-    """Return the *time* of a fetch for people."""
-    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
-
-
 def _marks(record: Row) -> Iterator[tuple[str, list[Mark]]]:
     if record.findings is not None:
         found = sorted(record.findings, key=lambda code: (finding_kind(code).severity.rank, code))
         yield "Findings", [_finding_mark(record, code) for code in found] or [("green", "None.", [])]
     named = [_crawler_mark(record, name) for name in record.named]
     yield "Well-known crawlers", [*named, _crawler_mark(record, OTHERS)]
-    signals: list[Mark] = [
-        ("blue", f"{signal}: " + (_answers(record, signal) or "no answer"), []) for signal in record.ai_signals
-    ]
-    if signals:
-        yield "AI-use signals", signals
 
 
 def _crawler_mark(record: Row, name: str) -> Mark:
     colour, text = _RESTRICTIONS[record.restriction[name]]
     line = record.restriction_lines[name]
     return colour, f"{'All others' if name == OTHERS else name}: {text}", [line] if line else []
-
-
-def _answers(record: Row, signal: str) -> str:
-    said = record.ai_answers.items()
-    return ", ".join(
-        f"{name.partition(' ')[2]} {answer}" for name, answer in said if name.startswith(f"{signal} ")
-    )
 
 
 def _finding_mark(record: Row, code: str) -> Mark:
@@ -214,15 +196,15 @@ def _source(octets: bytes, record: Row) -> tuple[int, list[SourceLine]]:
         for number in finding_lines[code]:
             notes.setdefault(number, []).append(note)
     source, left = [], _CHARACTERS_OF_A_FILE
-    for number, text in enumerate(line_texts(lines[:_MOST_LINES]), start=1):
+    for number, text in enumerate(_line_texts(lines[:_MOST_LINES]), start=1):
         left -= len(text)
         if left < 0:
             break
-        source.append(SourceLine(number, "", text, notes.get(number, ())))
+        source.append(SourceLine(number, text, notes.get(number, ())))
     return len(lines), source
 
 
-def line_texts(lines: Sequence[bytes]) -> list[str]:
+def _line_texts(lines: Sequence[bytes]) -> list[str]:
     """Return *lines* of a robots.txt as texts that are safe to show, and not too long."""
     octets = b"\n".join(line[: 4 * _LONGEST_LINE] for line in lines)
     texts = octets.decode("utf-8", "backslashreplace").replace("\t", "    ").split("\n")

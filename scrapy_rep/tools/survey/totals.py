@@ -37,32 +37,18 @@ FIGURES_OF_AI: Final = {
 """The three figures about AI crawlers, each a sum of `BLOCKS`. A rule for ``*`` is about everyone, such as one on
 ``/wp-admin/``: no figure adds it to what is said to AI crawlers by name, but the one of sites that are closed."""
 
-FIGURES: Final = {
-    "bytes": "bytes",
-    "lines": "lines",
-    "comments": "lines with a comment",
-    "user_agent_fields": "User-agent lines",
-    "rules": "Allow and Disallow lines",
-    "sitemaps": "Sitemap lines",
-}
-"""The attributes of a row that are numbers of a file, and what they count."""
-
-DELAY: Final = "longest_delay"
-"""The attribute of a row that is a figure where the file has a Crawl-delay: in seconds."""
-
 
 class Sums:
     """Sums up rows one by one.
 
-    ``known`` are the sites whose restrictions are known: with a robots.txt, or without any. ``figures`` are files
-    by each of `FIGURES` and by `DELAY`, ``blocks`` the known sites by `BLOCKS` for each category of AI crawlers,
-    ``named`` those that name a crawler, by what they close to it.
+    ``known`` are the sites whose restrictions are known: with a robots.txt, or without any. ``blocks`` are the
+    known sites by `BLOCKS` for each category of AI crawlers, ``named`` those that name a crawler, by what they
+    close to it.
     """
 
     def __init__(self) -> None:
         self.sites = self.unreachable = self.known = 0
-        self.files = self.linted = self.with_errors = self.with_signals = 0
-        self.figures: dict[str, Counter[float]] = {name: Counter() for name in (*FIGURES, DELAY)}
+        self.files = self.linted = self.with_errors = self.with_signals = self.with_delay = 0
         self.blocks: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.named: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
@@ -81,10 +67,7 @@ class Sums:
 
     def _add_file(self, row: Row) -> None:
         self.files += 1
-        for name in FIGURES:
-            self.figures[name][getattr(row, name)] += 1
-        if row.crawl_delays:
-            self.figures[DELAY][row.longest_delay] += 1
+        self.with_delay += bool(row.crawl_delays)
         self.with_signals += bool(row.ai_signals)
         if row.findings is not None:
             self.linted += 1
@@ -132,39 +115,30 @@ def severity_of(code: str) -> Severity:
     return CODES[code].severity if code in CODES else Severity.NOTE
 
 
-NO, YES = "no", "yes"
-"""The answers of signals."""
+NO: Final = "no"
+"""The answer of signals that counts where they disagree."""
 
-TLD: Final = "tld"
-"""The column of the top-level domain, which needs no list."""
-
-UNKNOWN, OTHER = "unknown", "other"
-"""The stratum of a site that has none, and of those with a rare one."""
-
-RANK: Final = "rank"
-"""The column of numbers of which no two sites have the same."""
-
-_FIRST_RANKS: Final = 1_000
-_LONGEST_RANK: Final = 16  # digits
 _NAMES_COUNTED: Final = 50_000  # in user-agent lines: more come from hostile files alone
-_STRATA_COUNTED: Final = 1_000
+
+
+FIGURES: Final = ("bytes", "rules")
+"""The attributes of a row of which a report has the median."""
 
 
 class Totals(Sums):
     """The sums of a report.
 
-    ``strata`` are the sites by what they have in the column *by* of their list, or by top-level domain. ``agents``
-    are the files that use a name in user-agent lines, by the name in its first spelling. ``captured`` has the
-    first time and the last.
+    ``agents`` are the files that use a name in user-agent lines, by the name in its first spelling. ``captured``
+    has the first time and the last.
     """
 
-    def __init__(self, by: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.by = by
-        self.strata: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.captured: tuple[datetime, datetime] | None = None
         self.traits: Counter[tuple[str, str]] = Counter()
         self.agents: Counter[str] = Counter()
+        self.with_sitemap = self.with_star = 0
+        self.figures: dict[str, Counter[float]] = {name: Counter() for name in FIGURES}
         self.owners = Owners()
         self._spellings: dict[str, str] = {}
 
@@ -175,16 +149,14 @@ class Totals(Sums):
         if row.fetched_at:
             first, last = self.captured or (row.fetched_at, row.fetched_at)
             self.captured = min(first, row.fetched_at), max(last, row.fetched_at)
-        counted = figures_of_ai(row)
-        self.owners.add(row, counted)
-        if self.by:
-            stratum = stratum_of(row, self.by)
-            has_room = stratum in self.strata or len(self.strata) < _STRATA_COUNTED
-            found = self.strata[stratum if has_room else OTHER]
-            found.update(["sites", *(["files"] if row.has_file else []), *counted])
+        self.owners.add(row, figures_of_ai(row))
 
     def _add_file(self, row: Row) -> None:
         super()._add_file(row)
+        for name, values in self.figures.items():
+            values[getattr(row, name)] += 1
+        self.with_sitemap += bool(row.sitemaps)
+        self.with_star += OTHERS in row.agents_disallow
         for name in row.agents_disallow:
             if name.lower() in self._spellings or len(self._spellings) < _NAMES_COUNTED:
                 self.agents[self._spellings.setdefault(name.lower(), name)] += 1
@@ -192,23 +164,6 @@ class Totals(Sums):
     def ranked(self, kind: str) -> list[tuple[str, int]]:
         """The traits of *kind*, each with its number of sites, most frequent first."""
         return [(name, count) for (each, name), count in self.traits.most_common() if each == kind]
-
-
-def stratum_of(row: Row, column: str) -> str:
-    """What the site of *row* has in *column*.
-
-    The top-level domain is the last label of the host; `UNKNOWN` for an IP address, and for what is no origin.
-    Ranks count together by powers of ten.
-    """
-    value = row.strata.get(column, "")
-    if column == TLD and not value:
-        label = row.site.partition("://")[2].partition(":")[0].rpartition(".")[2]
-        value = "" if label.isdigit() or label[:1] == "[" else label
-    digits = value.replace(",", "")
-    if column == RANK and digits.isdecimal() and len(digits) < _LONGEST_RANK:
-        last = 10 ** max(len(str(int(digits) - 1)), 3)
-        return f"{last // 10 + 1 if last > _FIRST_RANKS else 1:,} to {last:,}"
-    return value or UNKNOWN
 
 
 def traits(row: Row) -> Iterator[tuple[str, str]]:
@@ -223,7 +178,6 @@ def traits(row: Row) -> Iterator[tuple[str, str]]:
         yield from (("finding", code) for code in row.findings or ())
         yield from (("names", name) for name in row.named)
         yield from (("shuts-out", name) for name in row.named if row.restriction[name] == ALL)
-        yield from (("contains", feature) for feature, value in _features(row).items() if value)
         yield from (("signal", signal) for signal in row.ai_signals)
         yield from (("answer", answer) for answer in _answers(row))
 
@@ -235,20 +189,3 @@ def _answers(row: Row) -> Iterator[str]:
         use = name.partition(" ")[2]
         answers[use] = NO if NO in (answer, answers.get(use)) else answer
     return (f"{use}: {answer}" for use, answer in answers.items())
-
-
-def _features(row: Row) -> dict[str, object]:
-    """What a file may contain, each with a value that is true when it does."""
-    return {
-        "a rule": row.rules,
-        "a group for all crawlers (*)": OTHERS in row.agents_disallow,
-        "a group for a named crawler": row.agents_disallow.keys() - {OTHERS},
-        "a Sitemap line": row.sitemaps,
-        "a wildcard (*) in a rule": row.wildcards,
-        "an end anchor ($) in a rule": row.anchors,
-        "an Allow rule": row.allow,
-        "a Crawl-delay": row.crawl_delays,
-        "a comment": row.comments,
-        "an unreadable line": row.unread_lines,
-        "/ disallowed to unnamed crawlers": row.shuts_out,
-    }

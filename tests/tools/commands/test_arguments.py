@@ -123,7 +123,6 @@ def test_a_host_that_cannot_be_looked_up_is_said(capsys: pytest.CaptureFixture[s
     ("arguments", "problem"),
     [
         (["--compare", "f"], "name another one beside f"),
-        (["--compare", "a", "b", "--warc-list", "c"], "omit --warc-list"),
         (["--compare", "a", "b", "--resume"], "omit --resume"),
     ],
 )

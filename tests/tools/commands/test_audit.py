@@ -12,7 +12,21 @@ from scrapy_rep.tools.commands import audit
 from tests.support.command import command_here
 from tests.support.crawl import crawl, on_each_loop
 from tests.support.site import Site, robots
-from tests.tools.audit.sample import AI, BACKOFF, EXCEPTION, PAGE, RUN, SHOP, START, dropped, write
+from tests.tools.audit.sample import (
+    AI,
+    BACKOFF,
+    EXCEPTED,
+    EXCEPTION,
+    PAGE,
+    ROBOTS,
+    RUN,
+    SHOP,
+    START,
+    dropped,
+    end,
+    sums,
+    write,
+)
 
 
 def audited(*arguments: object) -> tuple[int, str]:
@@ -90,26 +104,31 @@ def test_ours_a_body_that_was_changed_ends_it_with_1(tmp_path: Path) -> None:
     assert audited(log)[0] == 0
 
 
-def test_ours_text_names_every_run_and_what_it_did(tmp_path: Path) -> None:
+def test_ours_text_names_what_went_against_robots_txt_and_by_whose_decision(tmp_path: Path) -> None:
     code, out = audited(write(tmp_path / "a.jsonl", *RUN, *RUN))
-    assert (code, out.count("\nspider       shop of the project stores\n")) == (0, 2)
+    assert (code, out.count("\nagainst ")) == (0, 1)
     assert (
         """\
-time         2026-11-22T09:12:44Z to 2026-11-22T09:40:02Z, finished
-requests     91 allowed, 2 excepted, 1 reported, 1 ignored, 3 off, 1 forbidden
-against      2  excepted  https://shop.example.com  Disallow: /api/
+against      4  excepted  https://shop.example.com  Disallow: /api/
                by an exception until 2027-03-31: written permission of the shop
                https://shop.example.com/api/1
-             1  reported  https://shop.example.com  unreachable
+             2  reported  https://shop.example.com  unreachable
                by the setting REP_MODES (report)
                https://shop.example.com/b
 """
         in out
     )
-    assert "unused       1  https://old.example/x  a trial  2026-12-01\n" in out
+    assert "unused       2  https://old.example/x  a trial  2026-12-01\n" in out
     assert out.startswith(
         "6 of 196 requests went against robots.txt, 2 of them without an exception; 8 were sent "
     )
+
+
+def test_ours_an_exception_that_one_of_the_runs_needed_is_not_unused(tmp_path: Path) -> None:
+    not_needed = {**end(), "unused": [EXCEPTION]}
+    _, out = audited(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, sums(excepted=1), START, not_needed))
+    assert "against      1  excepted" in out
+    assert "unused" not in out
 
 
 def test_ours_sites_that_asked_to_slow_down_are_named_those_that_did_so_most_often_first(tmp_path: Path) -> None:

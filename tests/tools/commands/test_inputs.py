@@ -86,7 +86,7 @@ def test_a_file_larger_than_any_robots_txt_is_refused(
     [
         (gzip.compress(RULES, mtime=0), "a gzip file, not plain text; unpack it first"),
         (b"WARC/1.0\r\n\r\n" + RULES, "a WARC file, not plain text; scrapy robots survey --warc reads it"),
-        (b"PAR1\x15" + RULES, "a Parquet file, not plain text; scrapy robots survey --captures reads it"),
+        (b"PAR1\x15" + RULES, "a Parquet file, not plain text; scrapy robots survey --rows reads it"),
         (b"\x89PNG\r\n\x1a\n\0\1", "a PNG image, not plain text"),
         (b"\0" * 300, "a binary file, not plain text"),
     ],

@@ -14,14 +14,10 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
-from scrapy_rep.census.warc import captures
 from scrapy_rep.tools import processes
 from scrapy_rep.tools.commands import survey
-from scrapy_rep.tools.survey.folder import SurveyFolder
 from tests.census.archives import archive
 from tests.support.command import command_here, robots_command, scrapy_process
 from tests.support.site import Answer, Site, hang, raw, redirect, reset, robots
@@ -260,35 +256,20 @@ def test_light_rows_have_no_findings(warc: str, tmp_path: Path) -> None:
     assert [row["findings"] for row in records(tmp_path / "out").values()] == [None, None]
 
 
-def test_the_same_captures_come_from_standard_input_a_list_and_parquet(
-    warc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    surveyed("--warc", warc, "--out", str(tmp_path / "0"))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(warc).read_bytes())))
-    surveyed("--warc", "-", "--out", str(tmp_path / "1"))
-    (tmp_path / "paths").write_text("a.warc.gz\n")
-    surveyed("--warc-list", str(tmp_path / "paths"), "--out", str(tmp_path / "2"))
-    table = pa.Table.from_pylist(
-        [capture._asdict() | {"hops": None, "access": None} for capture in captures(warc)]
-    )
-    parquet.write_table(table, tmp_path / "captures.parquet")
-    surveyed("--captures", str(tmp_path / "captures.parquet"), "--out", str(tmp_path / "3"))
-    first, *others = [records(tmp_path / str(number)) for number in range(4)]
-    assert len(first) == 2
-    assert others == [first] * 3
-
-
 def test_captures_are_the_rows_that_files_are(tmp_path: Path) -> None:
-    (tmp_path / "files").mkdir()
+    folder = tmp_path / NOON[:10]
+    folder.mkdir()
     bodies = {
         "a.example": CLOSED,
         "b.example": b"\xff\0" * 50,
         "c.example": b"User-agent: GPTBot\nDisallow: x\n" * 9,
     }
     for host, body in bodies.items():
-        (tmp_path / "files" / host).write_bytes(body)
-    surveyed("--files", str(tmp_path / "files"), "--date", "2026-11-24T12:00", "--out", str(tmp_path / "1"))
-    path = archived(tmp_path / "a.warc", *((host, NOON, body) for host, body in bodies.items()))
+        (folder / host).write_bytes(body)
+    surveyed("--files", str(folder), "--out", str(tmp_path / "1"))
+    path = archived(
+        tmp_path / "a.warc", *((host, f"{NOON[:10]}T00:00:00Z", body) for host, body in bodies.items())
+    )
     surveyed("--warc", path, "--out", str(tmp_path / "2"))
     of_files, of_captures = (records(tmp_path / name) for name in "12")
     for row in of_captures.values():
@@ -305,15 +286,6 @@ def test_a_list_says_which_captures_count_and_what_is_known_of_them(warc: str, t
     assert records(tmp_path / "out")["https://a.example"]["strata"] == {"rank": "7", "sector": "news"}
 
 
-def test_the_tables_are_split_by_a_column_of_the_list(warc: str, tmp_path: Path) -> None:
-    (tmp_path / "list.csv").write_text("host,sector\na.example,newspaper\nb.example,shop\n")
-    surveyed(
-        "--warc", warc, "--from-file", str(tmp_path / "list.csv"), "--by", "sector", "--out", str(tmp_path / "out")
-    )
-    page = (tmp_path / "out" / "survey.html").read_text("utf-8")
-    assert "newspaper" in page.partition("<script")[0]
-
-
 def test_the_rows_in_parquet_make_the_report_that_their_captures_made(warc: str, tmp_path: Path) -> None:
     surveyed("--warc", warc, "--parquet", "--out", str(tmp_path / "1"))
     code, out = surveyed("--rows", str(tmp_path / "1" / "survey.parquet"), "--out", str(tmp_path / "2"))
@@ -328,10 +300,10 @@ def test_surveys_in_parquet_are_compared_each_folder_of_a_crawl(warc: str, tmp_p
         (tmp_path / "census" / f"crawl={number}").mkdir(parents=True)
         surveyed("--warc", path, "--light", "--parquet", "--out", str(tmp_path / str(number)))
         (tmp_path / str(number) / "survey.parquet").rename(tmp_path / "census" / f"crawl={number}" / "a.parquet")
-    code, out = surveyed("--compare", str(tmp_path / "census"))
+    code, out = surveyed("--compare", str(tmp_path / "census"), "--out", str(tmp_path / "out"))
     assert (code, out.splitlines()) == (0, [
         "1 site in every survey, 1 changed, 0 newly close everything to a crawler, 1 no longer do",
-        str(tmp_path / "census" / "compare.html"), str(tmp_path / "census" / "compare.csv"),
+        str(tmp_path / "out" / "compare.html"), str(tmp_path / "out" / "compare.csv"),
     ])  # fmt: skip
 
 
@@ -343,7 +315,7 @@ def test_records_that_cannot_be_read_are_counted(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("fastwarc", ["--warc", "a"]), ("pyarrow", ["--captures", "a"]), ("pyarrow", ["--rows", "a"])],
+    [("fastwarc", ["--warc", "a"]), ("pyarrow", ["--rows", "a"])],
 )
 def test_a_library_that_is_missing_is_named_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, name: str, arguments: list[str]
@@ -351,7 +323,7 @@ def test_a_library_that_is_missing_is_named_with_its_extra(
     for module in [module for module in sys.modules if module.startswith(("scrapy_rep.census.", name))]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, name, None)
-    for each in ("warc", "parquet", "arrow"):
+    for each in ("warc", "arrow"):
         monkeypatch.delattr(f"scrapy_rep.census.{each}", raising=False)
     assert surveyed(*arguments, "--out", "out")[0] == 2
     assert "is not installed: pip install 'scrapy_rep[" in capsys.readouterr().err
@@ -385,28 +357,22 @@ def test_of_a_damaged_file_what_comes_before_counts_and_the_next_one_follows(
     ("missing", "problem"),
     [
         ("gone.warc", "gone.warc: No such file or directory"),
-        ("s3://a/b.warc", "s3:/a/b.warc: a URL; download it first"),
+        ("s3://a/b.warc", "s3://a/b.warc: a URL; download it first"),
     ],
 )
 def test_a_file_that_is_missing_is_told_before_any_is_read(
-    warc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], missing: str, problem: str
+    warc: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    missing: str,
+    problem: str,
 ) -> None:
-    (tmp_path / "list").write_text(f"{warc}\n{missing}\n")
-    assert surveyed("--warc-list", str(tmp_path / "list"), "--out", str(tmp_path / "out"))[0] == 2
+    monkeypatch.chdir(tmp_path)
+    assert surveyed("--warc", warc, missing, "--out", "out")[0] == 2
     assert capsys.readouterr().err == f"scrapy robots survey: error: {problem}\n"
     assert not (tmp_path / "out").exists()
-
-
-def test_two_surveys_do_not_write_to_one_folder(
-    warc: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = SurveyFolder(tmp_path / "out")
-    first.open(append=False)
-    for option in ("--resume", "--overwrite"):
-        assert surveyed("--warc", warc, "--out", str(tmp_path / "out"), option)[0] == 2
-        assert "out: another survey writes to this folder; --out names another one" in capsys.readouterr().err
-    first.close()
-    assert surveyed("--warc", warc, "--out", str(tmp_path / "out"), "--resume")[0] == 0
 
 
 def test_ctrl_c_while_the_report_is_made_keeps_the_rows(
@@ -432,18 +398,6 @@ def test_a_file_that_is_damaged_before_the_first_capture_is_named(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_date_of_files_is_stored_in_utc(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "files").mkdir()
-    (tmp_path / "files" / "a.example").write_bytes(b"")
-    arguments = ("--files", str(tmp_path / "files"), "--out", str(tmp_path / "out"), "--date")
-    assert surveyed(*arguments, "0001-01-01T00:00+05:00")[0] == 2
-    assert "--date takes a date" in capsys.readouterr().err
-    assert surveyed(*arguments, "2026-11-24T01:00Z")[0] == 0
-    assert records(tmp_path / "out")["https://a.example"]["fetched_at"] == "2026-11-24T01:00:00+00:00"
-    assert surveyed(*arguments, "2026-11-24T01:00+02:00", "--overwrite")[0] == 0
-    assert records(tmp_path / "out")["https://a.example"]["fetched_at"] == "2026-11-23T23:00:00+00:00"
-
-
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -452,19 +406,15 @@ def test_the_date_of_files_is_stored_in_utc(tmp_path: Path, capsys: pytest.Captu
             "a.txt: a text file, not a WARC file; scrapy robots survey --files reads",
         ),
         (
-            ["--captures", "a.warc.gz"],
+            ["--rows", "a.warc.gz"],
             "a gzip-compressed WARC file, not a Parquet file; scrapy robots survey",
         ),
         (
             ["--files", "a.warc.gz"],
             "a gzip-compressed WARC file, not a folder; scrapy robots survey --warc",
         ),
-        (["--warc", "a.warc.gz", "a.txt", "--date", "2026"], "--date is for --files"),
-        (["--files", ".", "--date", "yesterday"], "--date takes a date such as 2026-11-24, not yesterday"),
-        (["--files", ".", "--by", "sector"], "--by takes a column of the list of sites, not sector: tld"),
         (["--rows", "x", "--light"], "omit --light"),
         (["--rows", "a.txt"], "a.txt: a text file, not a Parquet file"),
-        (["--warc-list", "a.txt", "--captures", "x"], "--warc-list is for --warc"),
     ],
 )
 def test_a_file_in_the_wrong_place_is_named_with_the_option_that_reads_it(
@@ -583,17 +533,13 @@ def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> 
     (folder / "a.example").write_bytes(b"User-agent: *\nAllow: /\nUser-agent: GPTBot\nDisallow: /\n")
     (folder / "more" / "b.example.txt").write_bytes(b"User-agent: CCBot\nDisallow: /\n")
     surveyed("--files", str(folder), "--out", str(tmp_path / "new"))
-    page = tmp_path / "new" / "compare.html"
-    code, out = surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"))
+    page = tmp_path / "out" / "compare.html"
+    code, out = surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"), "--out", str(page.parent))
     assert (code, out.splitlines()) == (0, [
         "4 sites in every survey, 2 changed, 1 newly close everything to a crawler, 1 no longer do",
         str(page), str(page.with_suffix(".csv")),
     ])  # fmt: skip
     assert "<h1>robots.txt of 4 sites" in page.read_text("utf-8")
-    assert (
-        surveyed("--compare", str(tmp_path / "old"), str(tmp_path / "new"), "--out", str(tmp_path / "x"))[0] == 0
-    )
-    assert (tmp_path / "x" / "compare.html").exists()
 
 
 def test_folders_of_files_are_compared_by_the_dates_that_they_are_called_by(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def things() -> Explorer:
     for number in range(100):
         tags = [Tag("even", "Kind", "Even", "Divisible by 2.")] if number % 2 == 0 else []
         explorer.add([f"thing {number}", number or None], tags, ItemDetails([("Number", str(number))]))
-    source = [SourceLine(1, "", EVIL, [("red", EVIL)]), SourceLine(2, "", "second")]
+    source = [SourceLine(1, EVIL, [("red", EVIL)]), SourceLine(2, "second")]
     item = ItemDetails([("Fact", EVIL)], [(EVIL, [("red", EVIL, [2])])], EVIL, source)
     explorer.add([EVIL, 1_000], [Tag(EVIL, EVIL, EVIL, EVIL)], item)
     return explorer

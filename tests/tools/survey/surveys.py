@@ -1,19 +1,13 @@
-"""Makes surveys to compare, and reads what a page about them says of a site."""
+"""Makes surveys to compare."""
 
 from __future__ import annotations
 
-import gzip
-import json
-import re
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from scrapy_rep.census import Capture, Row, rows
-from scrapy_rep.tools.page import CHUNK
 from scrapy_rep.tools.survey.folder import SurveyFolder
 
 
@@ -42,20 +36,3 @@ class Table:
     def rows(self) -> Iterator[Row]:
         captures = (Capture(name, body=body, fetched_at=self.when) for name, body in self.sites.items())
         return (Row(**row) for row in rows(captures, light=True))
-
-    def body(self, row: Row) -> bytes | None:
-        return None
-
-
-def item(page: str, site: str) -> dict[str, Any]:
-    """What *page* says of *site*."""
-    index = _unpacked(page, "index")["rows"]
-    number = next(rank for rank, row in enumerate(index) if row[0] == site)
-    found: dict[str, Any] = _unpacked(page, f"items-{number // CHUNK}")[number % CHUNK]
-    return found
-
-
-def _unpacked(page: str, name: str) -> Any:
-    found = re.search(rf'id="{name}">(.*?)</script>', page)
-    assert found
-    return json.loads(gzip.decompress(b64decode(found[1])))

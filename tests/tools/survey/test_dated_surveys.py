@@ -1,4 +1,4 @@
-"""Several dated surveys: their order, the same sites in all, what changed at each date, and lines over time."""
+"""Several dated surveys: their order, the same sites in all, and what changed at each date."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from scrapy_rep.census import Capture, Row
 from scrapy_rep.tools.survey.comparison import (
     CHANGED,
     CHANGED_BACK,
-    LETTING_IN,
-    SHUTTING_OUT,
     SITES,
     Changes,
     Comparison,
@@ -25,7 +23,7 @@ from scrapy_rep.tools.survey.joined import ComparedSurvey, Joined
 from scrapy_rep.tools.survey.totals import NAMED_ALL, NOTHING, STAR_ALL, STAR_PART
 from tests.support.memory import octets_kept
 
-from .surveys import Table, item, survey
+from .surveys import Table, survey
 
 Page = Callable[..., tuple[str, Changes]]
 
@@ -53,7 +51,7 @@ def counts(changes: Changes, *names: str) -> list[int]:
 
 
 def labels(*surveys: Table) -> list[str]:
-    return [each.label for each in Joined(surveys).surveys]
+    return Joined(surveys).labels
 
 
 def test_surveys_are_in_the_order_of_their_dates() -> None:
@@ -63,9 +61,7 @@ def test_surveys_are_in_the_order_of_their_dates() -> None:
 
 def test_surveys_of_one_day_are_named_apart() -> None:
     one, other = Table("one", {"s": OPEN}, DAYS[0] + timedelta(hours=1)), Table("other", {"s": OPEN}, DAYS[0])
-    assert labels(one, other, other) == [
-        "2026-01-02 (other), 1", "2026-01-02 (other), 2", "2026-01-02 (one)"
-    ]  # fmt: skip
+    assert labels(one, other) == ["2026-01-02 (other)", "2026-01-02 (one)"]
 
 
 def test_without_a_date_the_order_given_and_the_name_count() -> None:
@@ -80,7 +76,7 @@ def test_the_date_of_a_survey_is_the_median_of_its_rows(tmp_path: Path) -> None:
     for row in [*Table("", {"b": OPEN}, DAYS[0]).rows(), *Table("", {"c": OPEN}, DAYS[2]).rows()]:
         folder.add(row)
     folder.close()
-    assert Joined([folder, folder]).surveys[0].when == DAYS[0]
+    assert Joined([folder, Table("late", {"a": OPEN}, DAYS[1])]).labels == ["2026-01-02", "2026-02-02"]
 
 
 def test_one_survey_cannot_be_compared(page_about: Page) -> None:
@@ -123,15 +119,11 @@ def test_all_sums_are_of_the_sites_in_every_survey() -> None:
     assert [each.of_ai("by name") for each in comparison.sums] == [0, 1]
 
 
-def test_each_step_between_two_dates_is_counted() -> None:
+def test_a_site_that_changed_and_changed_back_has_changed() -> None:
     surveys = [Table(str(rank), {"s": body, "t": OPEN}) for rank, body in enumerate([OPEN, CLOSED, OPEN])]
     comparison = Comparison(surveys)
-    changes = {change.site: change.overall.what for change in comparison.changes()}
+    changes = {rows[0].site: overall.what for rows, overall in comparison.changes()}
     assert changes == {"s": CHANGED_BACK}
-    assert [counts(each, SITES, CHANGED, SHUTTING_OUT, LETTING_IN) for each in comparison.steps] == [
-        [2, 1, 1, 0], [2, 1, 0, 1]
-    ]  # fmt: skip
-    assert comparison.steps[0].shut_out == {"GPTBot": 1}
     assert counts(comparison.overall, SITES, CHANGED) == [2, 1]
 
 
@@ -151,41 +143,9 @@ def test_an_owner_of_many_sites_is_one_owner_in_a_comparison_as_well(page_about:
     assert "shop.co.uk has 90% of the sites: shares by domain say more" in page
 
 
-def test_the_page_of_a_site_tells_its_history(tmp_path: Path, page_about: Page) -> None:
-    bodies = [OPEN, OPEN, CLOSED]
-    surveys = [
-        survey(tmp_path / f"{day:%m}", {"s": body}, day) for day, body in zip(DAYS, bodies, strict=True)
-    ] + [survey(tmp_path / "04", {"s": DOWN}, WHEN)]
-    page, _ = page_about(surveys)
-    found = item(page, "s")
-    assert [label for label, *_ in found["facts"]] == ["2026-01-02 to 2026-02-02", "2026-03-02", "2026-04-01"]
-    assert "blocks for AI crawlers: a part, to all crawlers (*)" in found["facts"][0]
-    assert "blocks for AI crawlers: everything, by name" in found["facts"][1]
-    assert "X: y" in found["facts"][2]
-    assert [heading for heading, _ in found["marks"]] == [
-        "From 2026-01-02 to 2026-04-01", "Changed by 2026-03-02", "Changed by 2026-04-01"
-    ]  # fmt: skip
-    assert ["red", "GPTBot: part through * → all by name", []] in found["marks"][1][1]
-
-
-def test_lines_are_compared_between_the_first_and_the_last_file_that_are_there(
-    tmp_path: Path, page_about: Page
-) -> None:
-    bodies: list[bytes | Capture] = [DOWN, OPEN, CLOSED, DOWN]
-    days = [*DAYS, WHEN]
-    surveys = [survey(tmp_path / f"{day:%m}", {"s": body}, day) for day, body in zip(days, bodies, strict=True)]
-    page, _ = page_about(surveys)
-    found = item(page, "s")
-    assert found["text"] == "Lines that were added (+) and removed (−) from 2026-02-02 to 2026-03-02."
-    assert [line[2] for line in found["source"] if line[1] == "+"] == ["", "User-agent: GPTBot", "Disallow: /"]
-
-
-def test_surveys_without_bodies_and_findings_are_compared(page_about: Page) -> None:
+def test_surveys_without_findings_are_compared(page_about: Page) -> None:
     page, overall = page_about([Table("1", {"s": OPEN}, DAYS[0]), Table("2", {"s": CLOSED}, DAYS[1])])
-    found = item(page, "s")
     assert overall.shut_out == {"GPTBot": 1}
-    assert found["text"] == "Two files to compare are not in the surveys, or they have changed since."
-    assert found["source"] == []
     assert 'have an error in the file</th><td class="number">not known</td>' in page
 
 
@@ -232,9 +192,6 @@ class Many:
         (row,) = Table("", {"": CLOSED}, DAYS[0]).rows()
         values = row.as_dict()
         return (Row(**values | {"site": f"https://{number:06}.example"}) for number in range(self.number))
-
-    def body(self, row: Row) -> bytes | None:
-        return None
 
 
 @pytest.mark.full

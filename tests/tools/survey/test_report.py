@@ -50,8 +50,8 @@ def page_of(files: dict[str, bytes], *others: Row, light: bool = False) -> str:
     return page_about(records, files)
 
 
-def page_about(records: list[Row], files: dict[str, bytes] | None = None, by: str = "") -> str:
-    totals, bodies = Totals(by), files or {}
+def page_about(records: list[Row], files: dict[str, bytes] | None = None) -> str:
+    totals, bodies = Totals(), files or {}
     for record in records:
         totals.add(record)
     return report(totals, WHEN, expected=totals.sites, records=records, body=lambda row: bodies.get(row.site))
@@ -153,9 +153,6 @@ def test_the_figures_are_those_of_the_files() -> None:
     assert ["GPTBot", "training", "1", "0", "0"] in table_rows(page, "AI crawlers blocked completely, by name")
     assert table(page, "Crawlers named most often") == {"GPTBot": 1}
     assert table(page, "What is wrong")["Empty file"] == 1
-    assert table(page, "Crawl-delay in seconds") == {"up to 10": 1}
-    octets = len(FILES["a.example"])
-    assert f'<td class="number">2</td><td class="number">{octets}</td><td>a.example, b.example</td>' in page
 
 
 SIGNALS = {
@@ -192,14 +189,10 @@ def test_the_figures_of_real_files_are_those_that_simple_code_counts() -> None:
     rules = [counts["allow"] + counts["disallow"] for counts in counted.values()]
     assert tiles(page)["rules in the median file"] == f"{median(rules):,.0f}"
     assert tiles(page)["is the median size"] == f"{median(map(len, files.values())):,.0f} B"
-    shown, at_most = table(page, "Rules"), 0
-    for edge in (50, 500):
-        at_most = sum(number for _, number in islice(shown.items(), list(shown).index(f"up to {edge}") + 1))
-        assert at_most == sum(value <= edge for value in rules)
     twins = Counter(files.values())
     twins.pop(b"", None)
     same = sum(number for number in twins.values() if number > 1)
-    assert f"<p>{same:,} sites serve the same file" in page
+    assert tiles(page)["of the files are the same as that of another site"].split()[0] == f"{same:,}"
 
 
 def test_what_a_hostile_site_says_is_text() -> None:
@@ -207,7 +200,7 @@ def test_what_a_hostile_site_says_is_text() -> None:
     record = Row(evil, sha256="1", bytes=3, agents_allow={evil: 0}, agents_disallow={evil: 1}, named={evil: 1},
                  restriction={"*": "none", evil: "all"}, restriction_lines={"*": 0, evil: 1}, findings={evil: 1},
                  crawl_delays={evil: 1.0}, strata={evil: evil}, location=evil)  # fmt: skip
-    page = page_about([record, record, Row(evil, "unreachable", problem=evil)], by=evil)
+    page = page_about([record, record, Row(evil, "unreachable", problem=evil)])
     assert "<script" not in static(page)
     assert "<img" not in page
     assert "\u202e" not in page
@@ -231,7 +224,7 @@ def test_every_bar_stands_beside_its_name_and_its_figures() -> None:
     page = page_of(FILES)
     bars = re.findall(r'<table class="bars" aria-label="[^"]+">(.*?)</table>', page, re.DOTALL)
     rows = [row for each in bars for row in re.findall(r"<tr>(.*?)</tr>", each, re.DOTALL)]
-    assert len(rows) == len(re.findall('<svg class="bar" aria-hidden="true">', "".join(bars))) >= 20
+    assert len(rows) == len(re.findall('<svg class="bar" aria-hidden="true">', "".join(bars))) >= 10
     figures = r'<th scope="row">.+</th><td>.*<svg.+</td><td class="number">[\d,]+</td><td class="number">.+%</td>'
     assert all(re.fullmatch(figures, row, re.DOTALL) for row in rows)
 
@@ -383,7 +376,7 @@ def test_ours_the_dates_are_those_of_the_captures() -> None:
     )
     assert "Captured from 4 March 2026 to 9 March 2026." in page_about([last, measure("x", b""), first])
     assert "Captured on 9 March 2026." in page_about([last, last])
-    assert "Measured on 2 January 2026; when the files were captured is not known." in page_of(FILES)
+    assert "Report made on 2 January 2026; when the files were captured is not known." in page_of(FILES)
 
 
 def test_ours_a_redirect_that_was_not_followed_says_nothing_about_a_file() -> None:
@@ -394,27 +387,6 @@ def test_ours_a_redirect_that_was_not_followed_says_nothing_about_a_file() -> No
     assert "at the 5 sites whose rules are known" in page
 
 
-def test_ours_each_stratum_has_the_counts_and_shares_of_its_own_sites() -> None:
-    sites = {
-        "https://a.com": FILES["a.example"],
-        "https://b.com": AI["named"],
-        "https://c.org": FILES["c.example"],
-    }
-    records = [measure(f"{site}/robots.txt", body) for site, body in sites.items()]
-    page = page_about([*records, *UNKNOWN], by="tld")
-    assert table_rows(page, "Sites by top-level domain") == [
-        ["com", "2", "2 100%", "1 50%", "1 50%", "1 50%"],
-        ["org", "1", "1 100%", "1 100%", "1 100%", "0 0%"],
-        ["unknown", "2", "0 0%", "0 0%", "0 0%", "0 0%"],
-    ]
-    assert "<h2>Sites by" not in page_about(records)
-
-
-def test_ours_a_column_that_no_site_has_is_refused() -> None:
-    with pytest.raises(ValueError, match="no site has a column sector"):
-        page_about([measure("a", b"")], by="sector")
-
-
 def test_errors_come_before_warnings_and_notes_have_bars_of_their_own() -> None:
     page = page_of(FILES | {"f.example": b"User-agent: *\nDisallow: x\nUser-agent: *\nDisallow: /\n"})
     chart, _, others = page[page.index('aria-label="Files with an error') :].partition("<summary>")
@@ -422,14 +394,6 @@ def test_errors_come_before_warnings_and_notes_have_bars_of_their_own() -> None:
     assert colours[0] == "red"
     assert colours == sorted(colours, reverse=True)
     assert set(re.findall(r'<rect class="(\w+)"', others.partition("</details>")[0])) <= {"blue", "grey"}
-
-
-def test_means_are_those_of_the_files() -> None:
-    rows = {row[0]: row[1:] for row in table_rows(page_of(FILES), "Means")}
-    sizes = sorted(len(body) for name, body in FILES.items() if name != "d.example")
-    assert rows["bytes"] == [f"{sum(sizes) / 4:.1f}", str(round((sizes[1] + sizes[2]) / 2)), str(sizes[-1])]
-    assert rows["User-agent lines"] == ["1.0", "1", "2"]
-    assert rows["lines with a comment"] == ["0.5", "0", "1"]
 
 
 @needs_chromium

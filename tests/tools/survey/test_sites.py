@@ -6,7 +6,7 @@ import pytest
 
 from scrapy_rep.census import Capture, Row, rows
 from scrapy_rep.tools.lint import CODES, Severity
-from scrapy_rep.tools.survey.sites import _item, _row, finding_kind, line_texts
+from scrapy_rep.tools.survey.sites import _item, _line_texts, _row, finding_kind
 
 
 def measure(name: str, body: bytes, *, light: bool = False) -> Row:
@@ -40,8 +40,8 @@ def test_a_huge_file_is_shown_in_part() -> None:
     body = b"\n".join(b"Disallow: /%d" % number for number in range(50_000)) + b"\n" + b"x" * 100_000
     item = _item(measure("a", body), lambda _: body, has_room=True)
     assert (len(item.source), item.text) == (1_000, "The first 1,000 of 50,001 lines.")
-    assert [*map(len, line_texts([b"x" * 100_000, b"", b"\xff"]))] == [501, 0, 4]
-    assert line_texts([]) == []
+    assert [*map(len, _line_texts([b"x" * 100_000, b"", b"\xff"]))] == [501, 0, 4]
+    assert _line_texts([]) == []
 
 
 def test_a_file_that_was_not_linted_has_no_number_of_findings() -> None:
