@@ -10,7 +10,7 @@ out which, and subscribes. Three things are shared, each by its own key:
 
 A site is waited for in one of four states, from the view of one process: it is in the queue; it holds the
 permit that is out, valid from a time on; it has started, and has not yet reported; or it is not known there,
-because it does not ask. `permit_queue.PermitQueue` decides on every move. It is pure, has no clock, and is kept
+because it does not ask. `limiter.PermitQueue` decides on every move. It is pure, has no clock, and is kept
 as one JSON text. A limiter (`limiters`) reads, decides and writes in one step, and nothing else.
 
 The obvious other way is a timestamp for each site that a process moves on when it starts. It grants a turn to a

@@ -42,9 +42,8 @@ from scrapy_rep.crawl.policy.policy import Judge
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import Timer, in_thread, sleep, start
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.extras.fleet.limiter import Permit
+from scrapy_rep.extras.fleet.limiter import LEAD, Permit, microseconds
 from scrapy_rep.extras.fleet.limiters import RedisRateLimiter
-from scrapy_rep.extras.fleet.permit_queue import LEAD, microseconds
 from scrapy_rep.extras.fleet.sharing import Sharing
 from scrapy_rep.extras.topics import ExtraTopic
 

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots.stores.sqlite_connection import LONGEST_PAUSE, StoreAwayError
-from scrapy_rep.extras.fleet.limiter import MOST_HOLDS, Hold, RateLimiter, RateLimiterAwayError, queue_in
-from scrapy_rep.extras.fleet.permit_queue import PermitQueue, microseconds
+from scrapy_rep.extras.fleet.limiter import (
+    MOST_HOLDS,
+    Hold,
+    PermitQueue,
+    RateLimiter,
+    RateLimiterAwayError,
+    microseconds,
+    queue_in,
+)
 from scrapy_rep.extras.fleet.redis_connection import RedisAwayError, RedisConnection
 from scrapy_rep.protocol.freshness import CLOCK_SKEW
 

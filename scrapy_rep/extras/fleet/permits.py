@@ -22,8 +22,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.slots import with_margin
 from scrapy_rep.crawl.runtime.event_loop import sleep, start
-from scrapy_rep.extras.fleet.limiter import Permit, RateLimiterAwayError
-from scrapy_rep.extras.fleet.permit_queue import LEAD
+from scrapy_rep.extras.fleet.limiter import LEAD, Permit, RateLimiterAwayError
 
 if TYPE_CHECKING:
     from scrapy_rep.crawl.pacing.slots import Site

@@ -23,9 +23,8 @@ from scrapy_rep.crawl.robots.stores import FOR_COMMANDS, named_store, require
 from scrapy_rep.crawl.robots.stores.sqlite import SqliteStore
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import Timer, start
-from scrapy_rep.extras.fleet.limiter import MOST_HOLDS, Hold, RateLimiterAwayError
+from scrapy_rep.extras.fleet.limiter import LEAD, MOST_HOLDS, Hold, RateLimiterAwayError
 from scrapy_rep.extras.fleet.limiters import RedisRateLimiter, SqliteRateLimiter
-from scrapy_rep.extras.fleet.permit_queue import LEAD
 from scrapy_rep.extras.fleet.permits import Permits
 from scrapy_rep.extras.fleet.redis_connection import RedisConnection
 from scrapy_rep.extras.topics import ExtraTopic

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrapy_rep.extras.fleet.permit_queue import LEAD, LONGEST_LIFE
+from scrapy_rep.extras.fleet.limiter import LEAD, LONGEST_LIFE
 from tests.support.properties import fewer
 from tests.support.simulation import Simulation
 

@@ -14,8 +14,7 @@ from scrapy.statscollectors import StatsCollector
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.pacing.slots import Site
-from scrapy_rep.extras.fleet.limiter import Permit, RateLimiterAwayError
-from scrapy_rep.extras.fleet.permit_queue import LEAD
+from scrapy_rep.extras.fleet.limiter import LEAD, Permit, RateLimiterAwayError
 from scrapy_rep.extras.fleet.permits import Permits
 from scrapy_rep.protocol import Origin
 from tests.support.in_process import crawler_at_rest, in_the_loop, settle
