@@ -6,7 +6,7 @@ and cannot fetch: they set the meta key ``rep_fetch`` on the sample request, whi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -59,9 +59,11 @@ class RobotsContract(Contract):
             raise ValueError(f"@{' '.join((self.name, *self.args))}: expected {self.expected}") from error
 
     def parse(self, args: tuple[str, ...]) -> None:
-        """Check the arguments. Raises ``ValueError`` for those that are not accepted."""
+        """Check the arguments, paths or URLs. Raises ``ValueError`` for those that are not accepted."""
         if not args:
             raise ValueError
+        for url in args:  # invalid whatever page it is relative to
+            Origin.from_url(urljoin("https://example.com/", url))
 
     def adjust_request_args(self, args: dict[str, Any]) -> dict[str, Any]:
         """Make the gate fetch robots.txt even if it is not obeyed."""
@@ -90,10 +92,6 @@ class RobotsContract(Contract):
 class _VerdictContract(RobotsContract):
     expected = "paths or URLs of the origin in @url"
     allowed: ClassVar[bool]
-
-    def parse(self, args: tuple[str, ...]) -> None:
-        super().parse(args)
-        _check_urls(args)
 
     def problem(self, sample: Sample) -> str | None:
         for path in self.args:
@@ -149,7 +147,6 @@ class SitemapsContract(RobotsContract):
         super().parse(args)
         if args[0].startswith("-"):
             raise ValueError
-        _check_urls(args)
 
     def problem(self, sample: Sample) -> str | None:
         urls = sitemaps_of(sample.robots).urls
@@ -167,9 +164,3 @@ class SitemapsContract(RobotsContract):
 
 
 CONTRACTS: Final = (RobotsAllowsContract, RobotsDisallowsContract, CrawlDelayContract, SitemapsContract)
-
-
-def _check_urls(urls: Iterable[str]) -> None:
-    """Raises ``ValueError`` for a path or URL that is invalid whatever page it is relative to."""
-    for url in urls:
-        Origin.from_url(urljoin("https://example.com/", url))

@@ -26,6 +26,7 @@ from .kinds import (
     POSITIVE_SECONDS,
     REDIS_URL,
     SECONDS,
+    SECRET,
     SINCE,
     SITES,
     STATUS_ACCESS,
@@ -200,6 +201,12 @@ class RepSettings:
     request_hook: RequestHook | None = _setting(HOOK, None)
     """A callable ``(robots_request, cause) -> Request`` that changes or replaces the request for a robots.txt."""
 
+    sign_key: str = _setting(SECRET, "")
+    """Path of the file with the private key that signs requests, or ``env:NAME``. Empty: they are not signed."""
+
+    sign_agent: str = _setting(TEXT, "")
+    """URL at which the public half of the key is published, which is how a site finds it."""
+
     modes: Mapping[str, str] = _setting(SITES, MappingProxyType({}))
     """Whether the rules are obeyed, only reported or ignored, by site; `Modes` reads it."""
 
@@ -338,6 +345,7 @@ def extras_of(settings: BaseSettings, parsed: RepSettings) -> Iterator[str]:
     Scrapy's components are listed by the add-on; these are no components, so that a manual installation has them.
     """
     asks = {
+        "edge.signatures.Signer": parsed.sign_key or parsed.sign_agent,  # first: what it sends nobody else sees
         "fleet.sharing.Sharing": parsed.store == "sqlite" or parsed.redis_url,
         "backoff.outcomes.Backoffs": parsed.backoff,
         "ai.signals.AiSignals": parsed.purposes,

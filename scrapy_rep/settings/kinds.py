@@ -214,6 +214,7 @@ LAST_RUN: Final = "last run"
 
 FLAG: Final = ValueKind(flag, "True or False")
 TEXT: Final = ValueKind(_text, "a string")
+SECRET: Final = ValueKind(_text, "a string", is_secret=True)
 SITES: Final = ValueKind(_text_by_name, "a dict that maps sites to obey, report or ignore, or the same as JSON")
 TABLES: Final = ValueKind(_tables, "a list of dicts, or the same as JSON")
 TARGET_URL: Final = ValueKind(

@@ -429,7 +429,7 @@ class Slots:
         Scrapy drops a download slot after an idle minute, and AutoThrottle lowers its delay after every response.
         """
         is_held = slot.held_until > -inf and slot.held_until > clock.monotonic()
-        if slot.floor and (is_held or not self._download_slots.has_delay(slot.key, slot.applied)):
+        if slot.floor and (is_held or (self._download_slots.delay(slot.key) or (None,))[0] != slot.applied):
             self.apply(slot)
 
     def apply(self, slot: Slot) -> None:

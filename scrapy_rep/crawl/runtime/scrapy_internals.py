@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Container, Coroutine, Iterable
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from time import monotonic, time
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -211,6 +211,10 @@ class Downloader:
             return False
         self.send = send
         return True
+
+    def wrap_send(self, way: Callable[..., Coroutine[Any, Any, Response]]) -> None:
+        """Send every request by *way* from now on; it is called with what sent it before, and the request."""
+        self.send = partial(way, self.send)
 
     def end_repeats(self) -> None:
         """Let no download handler repeat a delayed request: at once, as each does if a connection ends.
@@ -463,11 +467,6 @@ class DownloadSlots:
             slot.jitter = jitter
         else:
             slot.randomize_delay = bool(jitter)
-
-    def has_delay(self, key: str, delay: float | None) -> bool:
-        """Whether there is such a download slot, and its delay is *delay*."""
-        slot = self._slots.get(key)
-        return slot is not None and slot.delay == delay
 
     def create(self, key: str) -> None:
         """Create the download slot."""

@@ -1,0 +1,318 @@
+"""Signs requests, so that a site can verify who asks: Web Bot Auth, draft-ietf-webbotauth-httpsig-protocol-01.
+
+The draft (2026-10-29) is a profile of RFC 9421, HTTP message signatures. A signature covers ``@authority`` and the
+URL of the key directory; ``keyid`` is the thumbprint of the key (RFC 7638, RFC 8037).
+
+It covers neither path nor query, although the draft recommends more: libraries and proxies respell both, and a
+signature over another spelling is worse than none. Who records a signature can repeat it at the same host, so it
+is short-lived. It cannot live for seconds: a request may wait for a connection inside the download handler, for
+``DOWNLOAD_TIMEOUT`` at most, and clocks differ. It lives for that and a minute, and begins ten seconds ago.
+
+The text that is signed has one form, of which a few values change. A library for RFC 9421 builds it anew each time
+and takes ten times as long as the signature, so it is a template here. Tests verify it by two such libraries.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Coroutine, Mapping
+from copy import copy
+from email.utils import parsedate_to_datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from scrapy.utils.httpobj import urlparse_cached
+
+from scrapy_rep.clock import clock
+from scrapy_rep.exceptions import InvalidSettingError
+from scrapy_rep.protocol import Origin
+from scrapy_rep.settings import logging_invalid_settings
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+
+    Send = Callable[[Request], Coroutine[Any, Any, Response]]
+    Test = Callable[[Mapping[str, Any]], bool]
+
+logger = logging.getLogger(__name__)
+
+TAG: Final = "web-bot-auth"
+_HEADERS: Final = (b"Signature", b"Signature-Input", b"Signature-Agent")
+
+_SINCE: Final = 10  # seconds for which a signature is valid already: some clocks run behind
+_SLACK: Final = 60  # seconds beyond the download timeout
+_LONGEST: Final = 3_600  # seconds of a download timeout that count
+_LOOKS_EVERY: Final = 5.0  # seconds between two looks at the file of the key
+_DOUBTFUL: Final = frozenset({400, 401, 403})  # what a verifier answers to a signature that it does not accept
+
+_WHERE: Final = "the path of a PEM or JWK file with an Ed25519 private key, or env:NAME"
+# No password and no fragment; and neither '"' nor '\', which a structured field would escape.
+_AGENT: Final = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?][!$-\[\]-~]*)?")
+
+_SCRAPYS: Final = frozenset(
+    f"scrapy.core.downloader.handlers.{name}"
+    for name in ("http", "http10", "http11", "http2", "_aiohttp", "aiohttp", "_httpx", "httpx")
+)
+# Handlers from elsewhere, and which requests, by their meta, they send by a client that follows no redirect.
+_OTHERS: Final[Mapping[str, Test]] = {
+    "scrapy_impersonate.handler": lambda meta: not {"impersonate_args", "impersonate_curl_options"} & meta.keys(),
+    "scrapy_playwright.handler": lambda meta: not meta.get("playwright"),
+}
+
+_MAY_FOLLOW: Final = (
+    "Requests through %s.%s are not signed: it may follow redirects by itself and carry a signature elsewhere. The"
+    " stat rep/sign/unsigned_count counts them."
+)
+_OTHER_CLOCK: Final = "%s answered %d to a signed request, and its clock is %.0f seconds %s yours: set your clock"
+
+
+class Key:
+    """An Ed25519 key pair. Only its public half can be seen: ``jwk``, and the ``thumbprint`` of that."""
+
+    __slots__ = ("jwk", "sign", "thumbprint")
+
+    def __init__(self, private: Ed25519PrivateKey) -> None:
+        self.sign: Callable[[bytes], bytes] = private.sign
+        self.jwk = {"crv": "Ed25519", "kty": "OKP", "x": _base64url(private.public_key().public_bytes_raw())}
+        members = json.dumps(self.jwk, sort_keys=True, separators=(",", ":"))  # as RFC 7638 section 3 orders them
+        self.thumbprint = _base64url(sha256(members.encode()).digest())
+
+    @classmethod
+    def read(cls, source: str) -> Key:
+        """The private key at *source*, a value of ``REP_SIGN_KEY``.
+
+        Raises `InvalidSettingError`, whose message shows neither the key nor the source, which may be the key.
+        """
+        if "-----BEGIN" in source or source.lstrip().startswith("{"):
+            raise InvalidSettingError(f"REP_SIGN_KEY is a key itself, which logs may show: expected {_WHERE}")
+        try:
+            private = _private_key(_read(source))
+        except (OSError, ValueError, KeyError) as error:
+            why = getattr(error, "strerror", None) or "there is none"
+            raise InvalidSettingError(f"REP_SIGN_KEY cannot be read ({why}): expected {_WHERE}") from None
+        if private is None:
+            raise InvalidSettingError(f"REP_SIGN_KEY leads to no unencrypted Ed25519 key: expected {_WHERE}")
+        return cls(private)
+
+    def __repr__(self) -> str:
+        return f"<Key {self.thumbprint}>"
+
+
+class Identity:
+    """A crawler that can be verified: its *key* and its *agent*, the URL at which the public half is published.
+
+    A signature is valid for *seconds*. *label* names it in the headers.
+    """
+
+    def __init__(self, key: Key, agent: str, seconds: int, label: str = "sig1") -> None:
+        self.key, self.agent = key, agent
+        self.seconds, self._label = seconds, label
+        covered = f'"signature-agent";key="{label}"'
+        self._parameters = (
+            f'("@authority" {covered});created=%d;keyid="{key.thumbprint}";alg="ed25519";expires=%d;nonce="%s"'
+            f';tag="{TAG}"'
+        )
+        self._base = f'"@authority": %s\n{covered}: "{agent}"\n"@signature-params": %s'
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings, key: str, agent: str) -> Identity:
+        """The one of ``REP_SIGN_KEY`` and ``REP_SIGN_AGENT``. Raises `InvalidSettingError`."""
+        for name, value, other in (("KEY", key, "AGENT"), ("AGENT", agent, "KEY")):
+            if not value:
+                raise InvalidSettingError(f"REP_SIGN_{other} is set without REP_SIGN_{name}: set both, or none")
+        if not _AGENT.fullmatch(agent):
+            raise InvalidSettingError(
+                f"REP_SIGN_AGENT = {agent!r}: expected the https URL of your key directory, such as"
+                " https://bot.example/.well-known/http-message-signatures-directory"
+            )
+        timeout = settings.getfloat("DOWNLOAD_TIMEOUT") or _LONGEST  # 0 for none
+        return cls(Key.read(key), agent, _SINCE + int(min(timeout, _LONGEST)) + _SLACK)
+
+    def headers(self, authority: str, nonce: str = "", created: int | None = None) -> dict[bytes, bytes]:
+        """The headers that sign a request to *authority*: a host in lower case, with its port if that is unusual.
+
+        Raises ``ValueError`` for one that is not ASCII.
+        """
+        created = int(clock.time()) - _SINCE if created is None else created
+        nonce = nonce or b64encode(os.urandom(64)).decode()
+        parameters = self._parameters % (created, created + self.seconds, nonce)
+        signature = b64encode(self.key.sign((self._base % (authority, parameters)).encode("ascii"))).decode()
+        values = (f":{signature}:", parameters, f'"{self.agent}"')
+        return {name: f"{self._label}={value}".encode() for name, value in zip(_HEADERS, values, strict=True)}
+
+    def __repr__(self) -> str:
+        return f"<Identity {self.agent} with {self.key}>"
+
+
+class Signer:
+    """Signs what one crawl sends, each hop and each attempt anew. Nobody but the download handler sees it."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        """Raises `InvalidSettingError`, which is logged."""
+        self._crawl = crawl
+        self._source = crawl.settings.sign_key
+        self._file = _state_of(self._source)
+        with logging_invalid_settings(logger):
+            self.identity = Identity.from_settings(crawl.crawler.settings, self._source, crawl.settings.sign_agent)
+        self._looked_at = clock.monotonic()
+        self._follow_nothing: dict[type, Test] = {}  # by the class of a download handler
+        self._has_compared = False
+        crawl.events.opened.subscribe(self._opened)
+
+    def _opened(self) -> None:
+        logger.info(
+            "Requests are signed as %s, with the key %s", self.identity.agent, self.identity.key.thumbprint
+        )
+        self._crawl.downloader.wrap_send(self._send)
+
+    async def _send(self, send: Send, request: Request) -> Response:
+        if not self._has_to_sign(request):
+            return await send(request)
+        signed = self._signed(request)
+        response = await send(signed)
+        if response.request is signed:
+            response.request = request
+        if response.status in _DOUBTFUL and not self._has_compared:
+            self._compare_clocks(request, response)
+        return response
+
+    def _has_to_sign(self, request: Request) -> bool:
+        """Whether *request* goes to the site that it is for, by a client that takes the signature nowhere else."""
+        headers, scheme = request.headers, urlparse_cached(request).scheme
+        if scheme not in {"http", "https"} or any(name in headers for name in _HEADERS):  # signed by the project
+            return False
+        is_direct = self._crawl.targets.of(request) is request.url  # else a service fetches, and it is not us
+        if is_direct and self._follows_nothing(request):
+            self._crawl.stats.inc_value("rep/sign/signed_count")
+            return True
+        self._crawl.stats.inc_value("rep/sign/unsigned_count")
+        return False
+
+    def _follows_nothing(self, request: Request) -> bool:
+        kind = type(self._crawl.downloader.handler(request))
+        test = self._follow_nothing.get(kind)
+        if test is None:
+            test = self._follow_nothing[kind] = follows_nothing(kind)
+            if test is _never:
+                logger.warning(_MAY_FOLLOW, kind.__module__, kind.__qualname__)
+        return test(request.meta)
+
+    def _signed(self, request: Request) -> Request:
+        """A copy of *request* with a signature. It shares the meta, in which the handler leaves its latency."""
+        if self._file is not None and clock.monotonic() >= self._looked_at + _LOOKS_EVERY:
+            self._look_at_file()
+        meta = request.meta  # made when it is first asked for, so before the copy
+        signed = copy(request)
+        signed.headers = request.headers.copy()
+        signed.headers.update(self.identity.headers(authority_of(request)))
+        assert signed.meta is meta  # noqa: S101  # else the latency is lost, and AutoThrottle with it
+        return signed
+
+    def _look_at_file(self) -> None:
+        """Use the key that is in the file now. A file that cannot be used leaves the key as it was."""
+        self._looked_at = clock.monotonic()
+        state = _state_of(self._source)
+        if state == self._file:
+            return
+        self._file = state
+        try:
+            key = Key.read(self._source)
+        except InvalidSettingError as error:
+            logger.warning("%s. The crawl goes on with the key %s.", error, self.identity.key.thumbprint)
+            return
+        if key.thumbprint != self.identity.key.thumbprint:
+            logger.info("Requests are signed with the new key %s", key.thumbprint)
+            self.identity = Identity(key, self.identity.agent, self.identity.seconds)
+
+    def _compare_clocks(self, request: Request, response: Response) -> None:
+        """Warn once if the site that refuses *request* has a clock by which the signature is not valid."""
+        try:
+            theirs = parsedate_to_datetime((response.headers.get(b"Date") or b"").decode("latin-1")).timestamp()
+        except ValueError:
+            return
+        ahead = theirs - clock.time()
+        if not -_SINCE <= ahead < self.identity.seconds - _SINCE:
+            self._has_compared = True
+            url, side = self._crawl.targets.url(request), "ahead of" if ahead > 0 else "behind"
+            logger.warning(_OTHER_CLOCK, url, response.status, abs(ahead), side)
+
+    def __repr__(self) -> str:
+        return f"<Signer {self.identity!r}>"
+
+
+def follows_nothing(kind: type) -> Test:
+    """Whether a download handler of class *kind* sends a request without following redirects: a test of its meta.
+
+    A class that extends one of Scrapy's counts as that if it sends by the method that it inherits.
+    """
+    for each in kind.__mro__:
+        if each.__module__ in _OTHERS:
+            return _OTHERS[each.__module__]
+        if each.__module__ in _SCRAPYS:
+            return _always
+        if "download_request" in vars(each):
+            break
+    return _never
+
+
+def authority_of(request: Request) -> str:
+    """The host that *request* names over the wire, as RFC 9421 section 2.2.3 spells it. Raises ``ValueError``."""
+    scheme, _, authority = str(Origin.from_url(request.url)).partition("://")
+    host = request.headers.get(b"Host")
+    if host is None:
+        return authority
+    return str(Origin.from_url(f"{scheme}://{host.decode('latin-1').strip()}")).partition("://")[2]
+
+
+def _read(source: str) -> bytes:
+    name = source.removeprefix("env:")
+    return Path(source).read_bytes() if name == source else os.environ[name].encode()
+
+
+def _private_key(text: bytes) -> Ed25519PrivateKey | None:
+    """The key in *text*. It raises nothing: the frames of a traceback would hold the text."""
+    try:
+        if text.lstrip().startswith(b"{"):
+            jwk = json.loads(text)
+            if (jwk["kty"], jwk["crv"]) != ("OKP", "Ed25519"):
+                return None
+            return Ed25519PrivateKey.from_private_bytes(urlsafe_b64decode(jwk["d"] + "=="))
+        key = load_pem_private_key(text, None)
+    except (ValueError, TypeError, KeyError, UnsupportedAlgorithm):
+        return None
+    return key if isinstance(key, Ed25519PrivateKey) else None
+
+
+def _state_of(source: str) -> tuple[int, ...] | None:
+    """What changes with the file at *source*; None for a variable of the environment, which never does."""
+    if source.startswith("env:"):
+        return None
+    try:
+        found = os.stat(source)
+    except (OSError, ValueError):
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _always(_: Mapping[str, Any]) -> bool:
+    return True
+
+
+def _never(_: Mapping[str, Any]) -> bool:
+    return False
+
+
+def _base64url(octets: bytes) -> str:
+    return urlsafe_b64encode(octets).decode().rstrip("=")
