@@ -86,8 +86,7 @@ class Key:
     def __init__(self, private: Ed25519PrivateKey) -> None:
         self.sign: Callable[[bytes], bytes] = private.sign
         self.jwk = {"crv": "Ed25519", "kty": "OKP", "x": _base64url(private.public_key().public_bytes_raw())}
-        members = json.dumps(self.jwk, sort_keys=True, separators=(",", ":"))  # as RFC 7638 section 3 orders them
-        self.thumbprint = _base64url(sha256(members.encode()).digest())
+        self.thumbprint = thumbprint_of(self.jwk["x"])
 
     @classmethod
     def read(cls, source: str) -> Key:
@@ -129,16 +128,11 @@ class Identity:
     @classmethod
     def from_settings(cls, settings: BaseSettings, key: str, agent: str) -> Identity:
         """The one of ``REP_SIGN_KEY`` and ``REP_SIGN_AGENT``. Raises `InvalidSettingError`."""
-        for name, value, other in (("KEY", key, "AGENT"), ("AGENT", agent, "KEY")):
+        for name, value in (("REP_SIGN_KEY", key), ("REP_SIGN_AGENT", agent)):
             if not value:
-                raise InvalidSettingError(f"REP_SIGN_{other} is set without REP_SIGN_{name}: set both, or none")
-        if not _AGENT.fullmatch(agent):
-            raise InvalidSettingError(
-                f"REP_SIGN_AGENT = {agent!r}: expected the https URL of your key directory, such as"
-                " https://bot.example/.well-known/http-message-signatures-directory"
-            )
+                raise InvalidSettingError(f"{name} is not set: signatures need REP_SIGN_KEY and REP_SIGN_AGENT")
         timeout = settings.getfloat("DOWNLOAD_TIMEOUT") or _LONGEST  # 0 for none
-        return cls(Key.read(key), agent, _SINCE + int(min(timeout, _LONGEST)) + _SLACK)
+        return cls(Key.read(key), checked_agent(agent), _SINCE + int(min(timeout, _LONGEST)) + _SLACK)
 
     def headers(self, authority: str, nonce: str = "", created: int | None = None) -> dict[bytes, bytes]:
         """The headers that sign a request to *authority*: a host in lower case, with its port if that is unusual.
@@ -274,6 +268,22 @@ def authority_of(request: Request) -> str:
     if host is None:
         return authority
     return str(Origin.from_url(f"{scheme}://{host.decode('latin-1').strip()}")).partition("://")[2]
+
+
+def checked_agent(agent: str) -> str:
+    """*agent*, a value of ``REP_SIGN_AGENT``. Raises `InvalidSettingError` for one that no site could fetch."""
+    if not _AGENT.fullmatch(agent):
+        raise InvalidSettingError(
+            f"REP_SIGN_AGENT = {agent!r}: expected the https URL of your key directory, such as"
+            " https://bot.example/.well-known/http-message-signatures-directory"
+        )
+    return agent
+
+
+def thumbprint_of(x: str) -> str:
+    """The thumbprint of the public Ed25519 key *x*, in base64url: RFC 7638 over the members of RFC 8037."""
+    members = json.dumps({"crv": "Ed25519", "kty": "OKP", "x": x}, separators=(",", ":"))
+    return _base64url(sha256(members.encode()).digest())
 
 
 def _read(source: str) -> bytes:

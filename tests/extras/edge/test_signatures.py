@@ -167,8 +167,8 @@ def test_a_setting_that_is_the_key_itself_is_refused_without_showing_it(value: s
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"REP_SIGN_AGENT": ""}, "REP_SIGN_KEY is set without REP_SIGN_AGENT: set both, or none"),
-        ({"REP_SIGN_KEY": ""}, "REP_SIGN_AGENT is set without REP_SIGN_KEY: set both, or none"),
+        ({"REP_SIGN_AGENT": ""}, "REP_SIGN_AGENT is not set: signatures need REP_SIGN_KEY and REP_SIGN_AGENT"),
+        ({"REP_SIGN_KEY": ""}, "REP_SIGN_KEY is not set: signatures need REP_SIGN_KEY and REP_SIGN_AGENT"),
         ({"REP_SIGN_AGENT": "http://bot.example/"}, "expected the https URL of your key directory"),
         ({"REP_SIGN_AGENT": "https://user@bot.example/"}, "expected the https URL"),
         ({"REP_SIGN_AGENT": "https://bot.example/#keys"}, "expected the https URL"),
