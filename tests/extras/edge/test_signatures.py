@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import subprocess
 from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
@@ -24,7 +26,7 @@ from scrapy_rep.extras.edge.signatures import Identity, Key, Signer, authority_o
 from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.run_crawl import Recorder
 from tests.support.signatures import AGENT, Owner, pem, verified
-from tests.support.site import Answer, Site, redirect, robots, sequence, sitemap
+from tests.support.site import Answer, Arrival, Site, redirect, robots, sequence, sitemap
 
 HERE, THERE = "127.0.0.1", "127.0.0.2"
 HEADERS = {"signature", "signature-input", "signature-agent"}
@@ -527,3 +529,28 @@ def test_a_signature_costs_less_than_80_microseconds(test_key: Key) -> None:
         return perf_counter() - began
 
     assert median(cost() for _ in range(2_000)) < 80e-6
+
+
+NODE_MODULES = Path(__file__).parents[3] / ".node" / "node_modules"
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not NODE_MODULES.exists(), reason="npm has not installed tests/support/npm.txt into .node")
+def test_the_verifiers_of_npm_accept_what_a_crawl_sends(owner: Owner, site: Site) -> None:
+    world(site)
+    run(owner, *urls(site), settings=RETRIES)
+    sent = [{"url": f"{each.origin}{each.path}", "headers": signature_of(each)} for each in site.log]
+    elsewhere = {**sent[0], "url": "http://bank.example/"}
+    other_agent = {"signature-agent": sent[0]["headers"]["signature-agent"].replace("bot.", "bad.")}
+    forged = {**sent[0], "headers": {**sent[0]["headers"], **other_agent}}
+    job = {"jwk": Key.read(str(owner.file)).jwk, "requests": [*sent, elsewhere, forged]}
+    command = ["node", str(Path(__file__).with_name("verify.cjs"))]
+    env = {**os.environ, "NODE_PATH": str(NODE_MODULES)}
+    done = subprocess.run(command, input=json.dumps(job), env=env, capture_output=True, text=True, check=True)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers[:-2] == [["accepted", "accepted"]] * 42
+    assert all("accepted" not in answer for answer in answers[-2:])
+
+
+def signature_of(arrival: Arrival) -> dict[str, str]:
+    return {name: value for name, value in arrival.headers.items() if name in HEADERS}
