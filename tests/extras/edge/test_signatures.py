@@ -539,7 +539,9 @@ NODE_MODULES = Path(__file__).parents[3] / ".node" / "node_modules"
 def test_the_verifiers_of_npm_accept_what_a_crawl_sends(owner: Owner, site: Site) -> None:
     world(site)
     run(owner, *urls(site), settings=RETRIES)
-    sent = [{"url": f"{each.origin}{each.path}", "headers": signature_of(each)} for each in site.log]
+    sent: list[dict[str, Any]] = [
+        {"url": f"{each.origin}{each.path}", "headers": signature_of(each)} for each in site.log
+    ]
     elsewhere = {**sent[0], "url": "http://bank.example/"}
     other_agent = {"signature-agent": sent[0]["headers"]["signature-agent"].replace("bot.", "bad.")}
     forged = {**sent[0], "headers": {**sent[0]["headers"], **other_agent}}
