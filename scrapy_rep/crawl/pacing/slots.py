@@ -428,8 +428,8 @@ class Slots:
 
         Scrapy drops a download slot after an idle minute, and AutoThrottle lowers its delay after every response.
         """
-        is_held = slot.held_until > -inf and slot.held_until > clock.monotonic()
-        if slot.floor and (is_held or (self._download_slots.delay(slot.key) or (None,))[0] != slot.applied):
+        delay, _ = self._download_slots.delay(slot.key) or (None, None)
+        if slot.floor and (slot.held_for > 0 or delay is None or delay != slot.applied):
             self.apply(slot)
 
     def apply(self, slot: Slot) -> None:
