@@ -123,7 +123,8 @@ class Identity:
             f'("@authority" {covered});created=%d;keyid="{key.thumbprint}";alg="ed25519";expires=%d;nonce="%s"'
             f';tag="{TAG}"'
         )
-        self._base = f'"@authority": %s\n{covered}: "{agent}"\n"@signature-params": %s'
+        escaped = agent.replace("%", "%%")
+        self._base = f'"@authority": %s\n{covered}: "{escaped}"\n"@signature-params": %s'
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, key: str, agent: str) -> Identity:

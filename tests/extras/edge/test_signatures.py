@@ -82,6 +82,15 @@ def test_the_vector_of_the_draft_is_signed_byte_for_byte(test_key: Key) -> None:
     }
 
 
+def test_the_url_of_the_directory_is_signed_as_it_is_written(owner: Owner) -> None:
+    agent = "https://bot.example/a%20b?c=%s"
+    identity = Identity.from_settings(Settings(), str(owner.file), agent)
+    headers = {name.decode().lower(): value.decode() for name, value in identity.headers("site.example").items()}
+    (found,) = verified(owner, [Arrival(0.0, "https://site.example", "GET", "/", headers)])
+    assert found["keyid"] == identity.key.thumbprint
+    assert headers["signature-agent"] == f'sig1="{agent}"'
+
+
 def test_the_key_of_rfc_9421_signs_its_example(test_key: Key) -> None:
     base = (
         '"date": Tue, 20 Apr 2021 02:07:55 GMT\n"@method": POST\n"@path": /foo\n"@authority": example.com\n'
