@@ -87,7 +87,7 @@ def decode(origin: Origin, facts: Mapping[str, Any], body: bytes) -> Entry:
         inflater = zlib.decompressobj()  # other programs may write to the store: a small body may be a bomb
         entry = Entry(origin=origin, body=inflater.decompress(body, MAX_BODY), **values)
         if not inflater.eof:
-            raise ValueError(f"its body is cut off, or longer than {MAX_BODY:,} octets")
+            raise ValueError(f"its body is cut off, or longer than {MAX_BODY:,} bytes")
     except (zlib.error, ValueError, TypeError, KeyError) as error:
         raise UnreadableEntryError(str(error)) from error
     if not _is_valid(entry):

@@ -127,5 +127,5 @@ def test_json_of_another_schema_is_unreadable(schema: Any) -> None:
 
 def test_a_body_that_inflates_beyond_all_bounds_is_not_read() -> None:
     bomb = zlib.compress(bytes(MAX_BODY + 1), 9)
-    with pytest.raises(UnreadableEntryError, match="longer than 67,108,864 octets"):
+    with pytest.raises(UnreadableEntryError, match="longer than 67,108,864 bytes"):
         decode(ORIGIN, encode(ENTRY), bomb)
