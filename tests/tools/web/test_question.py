@@ -109,5 +109,4 @@ def test_the_page_on_how_to_run_it_has_the_bounds() -> None:
         assert cells["URLs, crawlers, verdicts"] == f"{limits.urls:,}, {limits.agents}, {limits.verdicts:,}"
         assert cells["time for a fetch, with redirects and comparisons"] == f"{limits.fetch_time:g} s"
         assert cells["time to compute a part of an answer"].startswith(f"{limits.work_time:g} s")
-        assert cells["concurrent requests per client"] == str(limits.requests_per_client)
         assert cells["concurrent requests"] == str(limits.requests)
