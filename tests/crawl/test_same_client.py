@@ -77,12 +77,11 @@ def test_robots_txt_behind_basic_auth_is_read_with_the_password_in_the_meta_of_i
     assert sent(site, "authorization")[:2] == [("/robots.txt", BASIC), ("/robots.txt", None)]
 
 
-@on_each_download_handler
-def test_robots_txt_behind_an_impersonating_handler_is_read(loop: str) -> None:
+def test_robots_txt_behind_an_impersonating_handler_is_read() -> None:
     pages: list[dict[str, Any]] = [
         {"url": path, "meta": {"impersonate": "chrome"}} for path in ("/page", "/private")
     ]
-    _, result = visit(only("x-client", "chrome", RULES, 403), *pages, loop=loop, **CLIENTS)
+    _, result = visit(only("x-client", "chrome", RULES, 403), *pages, **CLIENTS)
     assert is_obeyed(result)
 
 
