@@ -18,11 +18,10 @@ from scrapy_rep.crawl.robots.stores.codec import (
     SCHEMA,
     UnreadableEntryError,
     decode,
-    decode_json,
     encode,
     encode_body,
-    encode_json,
 )
+from scrapy_rep.extras.fleet.redis_store import decode_json, encode_json
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 
