@@ -67,13 +67,15 @@ _SCRAPYS: Final = frozenset(
 )
 # Handlers from elsewhere, and which requests, by their meta, they send by a client that follows no redirect.
 _OTHERS: Final[Mapping[str, Test]] = {
-    "scrapy_impersonate.handler": lambda meta: not {"impersonate_args", "impersonate_curl_options"} & meta.keys(),
+    "scrapy_impersonate.handler": lambda meta: (
+        not ((meta.get("impersonate_args") or {}).get("allow_redirects") or meta.get("impersonate_curl_options"))
+    ),
     "scrapy_playwright.handler": lambda meta: not meta.get("playwright"),
 }
 
 _MAY_FOLLOW: Final = (
-    "Requests through %s.%s are not signed: it may follow redirects by itself and carry a signature elsewhere. The"
-    " stat rep/sign/unsigned_count counts them."
+    "Requests through %s.%s that may follow redirects by themselves are not signed: they would carry a signature to"
+    " other sites. The stat rep/sign/unsigned_count counts them."
 )
 _OTHER_CLOCK: Final = "%s answered %d to a signed request, and its clock is %.0f seconds %s yours: set your clock"
 
@@ -163,6 +165,7 @@ class Signer:
             self.identity = Identity.from_settings(crawl.crawler.settings, self._source, crawl.settings.sign_agent)
         self._looked_at = clock.monotonic()
         self._follow_nothing: dict[type, Test] = {}  # by the class of a download handler
+        self._told: set[type] = set()  # those of which a warning has told
         self._has_compared = False
         crawl.events.opened.subscribe(self._opened)
 
@@ -200,9 +203,12 @@ class Signer:
         test = self._follow_nothing.get(kind)
         if test is None:
             test = self._follow_nothing[kind] = follows_nothing(kind)
-            if test is _never:
-                logger.warning(_MAY_FOLLOW, kind.__module__, kind.__qualname__)
-        return test(request.meta)
+        if test(request.meta):
+            return True
+        if kind not in self._told:
+            self._told.add(kind)
+            logger.warning(_MAY_FOLLOW, kind.__module__, kind.__qualname__)
+        return False
 
     def _signed(self, request: Request) -> Request:
         """A copy of *request* with a signature. It shares the meta, in which the handler leaves its latency."""

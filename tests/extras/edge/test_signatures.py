@@ -405,6 +405,15 @@ class Impersonates(HTTP11DownloadHandler):
 Impersonates.__module__ = "scrapy_impersonate.handler"
 
 
+def test_a_handler_that_follows_redirects_for_some_requests_warns_at_the_first(owner: Owner, site: Site) -> None:
+    handlers = {"DOWNLOAD_HANDLERS": {"http": f"{__name__}.Impersonates"}}
+    follows = {"impersonate_args": {"allow_redirects": True}}
+    pages = [{"url": f"{site.origin}/{page}", "meta": follows} for page in ("a", "b")]
+    result = run(owner, f"{site.origin}/", *pages, settings={**handlers, "REP_CLIENT_META": []})
+    assert len(result.lines("WARNING", "scrapy_rep")) == 1
+    assert (result.stats["rep/sign/signed_count"], result.stats["rep/sign/unsigned_count"]) == (2, 2)
+
+
 def test_a_response_has_the_request_without_a_signature_whatever_its_handler_says(
     owner: Owner, site: Site
 ) -> None:
@@ -423,7 +432,7 @@ def test_a_handler_that_may_follow_redirects_gets_no_signature_and_one_warning(o
     result = run(owner, f"{site.origin}/a", f"{site.origin}/b", settings=handlers)
     assert unsigned(site, "/a")
     (line,) = result.lines("WARNING", "scrapy_rep")
-    assert line.startswith(f"Requests through {__name__}.Follows are not signed: it may follow redirects")
+    assert line.startswith(f"Requests through {__name__}.Follows that may follow redirects")
     assert result.stats["rep/sign/unsigned_count"] == 3
     assert "rep/sign/signed_count" not in result.stats
 
@@ -437,6 +446,7 @@ def test_a_handler_that_inherits_how_it_sends_gets_signatures(owner: Owner, site
     ("module", "meta", "is_signed"),
     [
         ("scrapy_impersonate.handler", {"impersonate": "chrome"}, True),
+        ("scrapy_impersonate.handler", {"impersonate_args": {"timeout": 9}}, True),
         ("scrapy_impersonate.handler", {"impersonate_args": {"allow_redirects": True}}, False),
         ("scrapy_impersonate.handler", {"impersonate_curl_options": {"FOLLOWLOCATION": 1}}, False),
         ("scrapy_playwright.handler", {}, True),
