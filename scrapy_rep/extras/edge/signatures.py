@@ -74,8 +74,8 @@ _OTHERS: Final[Mapping[str, Test]] = {
 }
 
 _MAY_FOLLOW: Final = (
-    "Requests through %s.%s that may follow redirects by themselves are not signed: they would carry a signature to"
-    " other sites. The stat rep/sign/unsigned_count counts them."
+    "Requests through %s.%s that may follow redirects by themselves are not signed: they would carry a signature"
+    " to other sites. The stat rep/sign/unsigned_count counts them."
 )
 _OTHER_CLOCK: Final = "%s answered %d to a signed request, and its clock is %.0f seconds %s yours: set your clock"
 
@@ -170,9 +170,8 @@ class Signer:
         crawl.events.opened.subscribe(self._opened)
 
     def _opened(self) -> None:
-        logger.info(
-            "Requests are signed as %s, with the key %s", self.identity.agent, self.identity.key.thumbprint
-        )
+        identity = self.identity
+        logger.info("Requests are signed as %s, with the key %s", identity.agent, identity.key.thumbprint)
         self._crawl.downloader.wrap_send(self._send)
 
     async def _send(self, send: Send, request: Request) -> Response:
