@@ -240,7 +240,7 @@ class Signer:
         """Warn once if the site that refuses *request* has a clock by which the signature is not valid."""
         try:
             theirs = parsedate_to_datetime((response.headers.get(b"Date") or b"").decode("latin-1")).timestamp()
-        except ValueError:
+        except (ValueError, OverflowError, OSError):  # a site may send anything
             return
         ahead = theirs - clock.time()
         if not -_SINCE <= ahead < self.identity.seconds - _SINCE:

@@ -537,6 +537,16 @@ def test_a_clock_by_which_signatures_are_invalid_is_told_once(
         assert words.split(" seconds ")[1] in line
 
 
+@pytest.mark.parametrize(
+    "date",
+    ["", "soon", "Mon, 01 Jan 0001 00:00:00 +2359", "Mon, 01 Jan 0001 00:00:00 -0000", f"1 Jan {'9' * 40} 0:0:0"],
+)
+def test_a_date_that_is_none_costs_no_page(date: str, owner: Owner, site: Site) -> None:
+    site.answer("*", Answer(403, headers=[("Date", date)]))
+    result = run(owner, {"url": f"{site.origin}/a", "meta": {"handle_httpstatus_all": True}})
+    assert [page.status for page in result.pages] == [403]
+
+
 @pytest.mark.untraced
 @pytest.mark.usefixtures("_no_collection")
 def test_a_signature_costs_less_than_80_microseconds(test_key: Key) -> None:
