@@ -11,7 +11,7 @@ import pytest
 from benchmarks.court.kit import lines
 from scrapy_rep.testing import SITUATIONS
 from scrapy_rep.testing.situations import VERSION
-from tests.support.markdown import DOCS, PAGES
+from tests.support.markdown import DOCS, PAGES, section
 
 pytest.importorskip("robots")
 from benchmarks.conformance import OURS, SUBJECTS, asked  # needs robotspy
@@ -41,7 +41,8 @@ def test_no_answer_of_ours_differs_from_the_kit_but_in_what_is_disputed() -> Non
 def test_the_page_counts_the_situations_of_the_version_of_the_kit() -> None:
     questions = sum(len(situation.questions) for situation in SITUATIONS)
     assert f"Version {VERSION} of the kit: {len(SITUATIONS)} situations with {questions} questions" in PAGE
-    (newest, changes), *_ = re.findall(r"^\| (\d+\.\d+) \| (.+) \|$", PAGE, re.MULTILINE)
+    versions = section(PAGE, "## The kit as a file")
+    (newest, changes), *_ = re.findall(r"^\| (\d+\.\d+) \| (.+) \|$", versions, re.MULTILINE)
     assert newest == VERSION
     assert f"{len(SITUATIONS)} situations, {questions} questions" in changes, "a change raises the version"
 

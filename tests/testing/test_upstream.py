@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
-from unittest.mock import Mock
 
 import pytest
 
@@ -15,31 +14,37 @@ from scrapy_rep.protocol import parse, product_token
 from tests.support.markdown import PAGES
 
 PARSERS = import_module("benchmarks.court.python")
-CASE = re.compile(r"^(ask\(.+\))  # (True|False)$", re.MULTILINE)
+CASE = re.compile(
+    r"```text\n(?P<robots>(?s:.+?))```\n\n\| agent \| path \| now \| expected \|\n.+\n(?P<rows>(?:\|.+\|\n)+)"
+)
+ROW = re.compile(r"^\| (\S+) \| `(\S+)` \| (\w+) \| (\w+) \|$", re.MULTILINE)
 
 
-def cases(page: str) -> list[tuple[str, str, str, bool]]:
-    """Robots.txt, agent, path and the parser's answer."""
-    found = []
-    for call, answer in CASE.findall(PAGES[page]):
-        ask = Mock()
-        eval(call, {"ask": ask})  # noqa: S307  # our own page
-        found.append((*ask.call_args.args, answer == "True"))
-    return found
+def cases(page: str) -> list[tuple[bytes, str, str, bool]]:
+    """Robots.txt, agent, URL, and whether the parser allows it."""
+    return [
+        (
+            case["robots"].replace("<U+2028>", "\u2028").encode(),
+            agent,
+            f"https://www.example.com{path}",
+            now == "allowed",
+        )
+        for case in CASE.finditer(PAGES[page])
+        for agent, path, now, expected in ROW.findall(case["rows"])
+        if now != expected
+    ]
 
 
 @pytest.mark.parametrize("page", ["docs/upstream/protego.md", "docs/upstream/cpython-robotparser.md"])
 def test_ours_answers_each_case_the_other_way(page: str) -> None:
-    assert len(cases(page)) >= 6
-    for robots, agent, path, answer in cases(page):
-        verdict = parse(robots.encode()).verdict(product_token(agent), f"https://www.example.com{path}")
-        assert verdict.allowed is not answer, robots
+    found = cases(page)
+    assert len(found) == len(ROW.findall(PAGES[page])) >= 7
+    for robots, agent, url, allowed in found:
+        assert parse(robots).verdict(product_token(agent), url).allowed is not allowed, robots
 
 
 def answered(judge: Callable[[bytes, str, str], bool], page: str) -> list[bool]:
-    return [
-        judge(robots.encode(), agent, f"https://www.example.com{path}") for robots, agent, path, _ in cases(page)
-    ]
+    return [judge(robots, agent, url) for robots, agent, url, _ in cases(page)]
 
 
 def test_protego_answers_as_the_report_says() -> None:
