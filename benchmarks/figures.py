@@ -34,8 +34,8 @@ Block = Callable[..., Iterable[str]]
 class Benchmark:
     """*measure* answers figures, as JSON; its keyword arguments are the options, and *quick* those of a trial.
 
-    *pictures* are paths of functions of the figures and of a file, by the names of the files. *is_timed* is whether
-    the figures depend on how busy the machine is.
+    *pictures* are paths of functions of the figures and of a file, by the names of the files. The figures of what
+    *is_timed* depend on how busy the machine is.
     """
 
     measure: Callable[..., Any]

@@ -60,8 +60,8 @@ class Answer:
         if error is not None:
             said = f"{'' if isinstance(error, ProgramError) else f'raises {type(error).__name__}: '}{error}, for"
         expected = "allowed" if question.allowed else "disallowed"
-        by = f" by line {question.line}" if question.line else ""
-        return f"{said} {question.url} as {question.crawler}: expected {expected}{by}"
+        by, expected_by = (f" by line {line}" if line else "" for line in (self.line, question.line))
+        return f"{said} {question.url} as {question.crawler}{by}: expected {expected}{expected_by}"
 
 
 class Conformance:
@@ -109,9 +109,6 @@ def _answers(build: Build, situation: Situation) -> Iterator[Answer]:
             yield Answer(question, None, error)
         else:
             yield Answer(question, given, line=getattr(parser, "line", None))
-
-
-# A program
 
 
 class ProgramError(Exception):
@@ -211,9 +208,15 @@ def watched(program: Program) -> Iterator[Situation]:
 
 def report(found: Conformance) -> Iterator[str]:
     """What differs from the kit, situation by situation, and the sums by section and document."""
-    for situation in found.failed():
-        yield f"{'wrong' if situation.required else 'differs'}: {situation.heading}: {situation.sentence}"
-        yield from (f"    {answer}" for answer in found.answers[situation] if not answer.is_right)
+    for situation, given in found.answers.items():
+        told = [
+            answer for answer in given if not answer.is_right or answer.line not in {None, answer.question.line}
+        ]
+        if not told:
+            continue
+        word = "wrong" if situation.required and situation in found.failed() else "differs"
+        yield f"{word}: {situation.heading}: {situation.sentence}"
+        yield from (f"    {answer}" for answer in told)
         lines = situation.body.splitlines(keepends=True)
         shown = (f"{number:8}  {line!r}" for number, line in enumerate(lines[:_LINES_SHOWN], 1))
         yield from (line[:_LINE_WIDTH] for line in shown)

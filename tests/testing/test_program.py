@@ -66,12 +66,25 @@ def test_a_program_that_is_wrong_fails_and_each_wrong_answer_is_shown_with_its_r
     told = capsys.readouterr().out
     assert (
         "wrong: RFC 9309 2.3 Access method: The file is read as UTF-8.\n"
-        "    disallows https://www.example.com/cafe as ExampleBot: expected allowed\n"
+        "    disallows https://www.example.com/cafe as ExampleBot by line 7: expected allowed\n"
     ) in told
     assert "       2  b'Disallow: /caf\\xc3\\xa9\\n'\n" in told
     assert "differs: Google File format: A byte order mark at the start is not part of the first key.\n" in told
     assert "lines more\n" in told  # of 500 KiB
     assert " lines that it names, as in" in told
+
+
+def test_another_line_than_that_of_the_kit_is_told_and_fails_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, *written(tmp_path, OURS.replace("verdict.line", "verdict.line and 99"))) == 0
+    told = capsys.readouterr().out
+    assert "differs: RFC 9309 2.3 Access method: The file is read as UTF-8.\n" in told
+    assert (
+        "disallows https://www.example.com/caf%C3%A9 as ExampleBot by line 99: expected disallowed by line 2\n"
+        in told
+    )
+    assert "   0 of 369           lines that it names" in told
 
 
 def test_what_google_adds_to_the_standard_fails_nobody(
@@ -95,6 +108,7 @@ def test_a_program_that_dies_answers_nothing_more_about_that_robots_txt_and_is_s
         found = Conformance(program, SITUATIONS[:3])
     first, second, third = found.answers.values()
     assert [answer.given for answer in first[:2]] == [True, None]
+    assert {str(answer.error) for answer in first[1:]} == {"ends with exit code 3"}
     assert str(first[1]).startswith("ends with exit code 3, for https://www.example.com/")
     assert {answer.given for answer in third} == {True}
     assert len(second) == len(SITUATIONS[1].questions)
@@ -117,6 +131,22 @@ def test_a_program_without_a_verdict_on_three_files_in_a_row_is_given_up(
     with closing(Program(written(tmp_path, code), patience)) as program, pytest.raises(ProgramError) as error:
         Conformance(program, watched(program))
     assert str(error.value) == f"{problem}, on 3 robots.txt files in a row"
+    assert program.failures == 3
+
+
+def test_a_program_that_dies_now_and_then_is_asked_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = """
+    if len(seen) == 2:
+        sys.exit(3)
+    print("allowed", flush=True)
+    """
+    monkeypatch.setattr("scrapy_rep.testing.conformance.SITUATIONS", SITUATIONS[:12])
+    with closing(Program(written(tmp_path, code))) as program:
+        found = Conformance(program, watched(program))
+    answered = [given[0].given is not None for given in found.answers.values()]
+    assert answered == [True, False] * 6
 
 
 def test_an_answer_that_nobody_asked_for_is_taken_for_no_other_question(tmp_path: Path) -> None:

@@ -17,14 +17,11 @@ from typing import Final
 
 from scrapy_rep.protocol import parse, product_token
 
-VERSION: Final = "1.0"
-"""Of the kit. A verdict or a line that changes raises the first number, a new situation the second."""
-
+VERSION: Final = "1.0"  # of the kit; what raises it is in docs/conformance.md
 SITE: Final = "https://www.example.com"
 """The origin of the URLs."""
 
-_SOURCES: Final = {"rfc9309": True, "google": False, "ours": False}
-"""The files, and which are required: those of the standard. Google's are its own additions to it."""
+_SOURCES: Final = {"rfc9309": True, "google": False, "ours": False}  # files, and whether the standard says so
 _DISPUTED: Final = " (disputed)"
 """Behind a sentence of a source that experts read in two ways: it is not required."""
 
