@@ -1,112 +1,191 @@
-"""Which parser back-ends conform to RFC 9309 and to Google's document, section by section: the conformance kit.
+"""Which parsers read robots.txt as RFC 9309 says: the programs in `benchmarks.court` answer the conformance kit.
 
-Needs the extra ``test``.
+A parser that is not installed here keeps the answers that it gave to the same version of the kit.
+``docs/conformance.md`` says where each is looked for.
 """
 
 from __future__ import annotations
 
-import logging
+import os
 import platform
+import sys
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
-from typing import Any, Final
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
-from scrapy.robotstxt import ProtegoRobotParser, PythonRobotParser, RobotParser
+from scrapy_rep.testing import SITUATIONS, Conformance, Situation
+from scrapy_rep.testing.conformance import Program, ProgramError, watched
+from scrapy_rep.testing.situations import VERSION
 
-from scrapy_rep import RepRobotParser
-from scrapy_rep.testing import SITUATIONS, Conformance, Situation, ask
-from tests.testing.robotspy_parser import RobotspyParser
-
-from .figures import Benchmark, main, row, table
+from .figures import DOCS, Benchmark, installed, main, read, table
 
 OURS: Final = "scrapy_rep"
-PARSERS: Final[Mapping[str, type[RobotParser]]] = {
-    OURS: RepRobotParser,
-    f"Protego {version('protego')}": ProtegoRobotParser,
-    f"urllib.robotparser {platform.python_version()}": PythonRobotParser,
-    f"robotspy {version('robotspy')}": RobotspyParser,
+COURT: Final = Path(__file__).parent / "court"
+
+
+class Subject(NamedTuple):
+    """A parser: what it is written in, the command of the program that answers for it, and its version."""
+
+    language: str
+    command: list[str]
+    version: str
+
+
+def python(name: str, language: str = "Python", version: str = "") -> Subject:
+    command = [sys.executable, "-m", "benchmarks.court.python", name]
+    return Subject(language, command, version or installed(name))
+
+
+def node(name: str, version: str) -> Subject:
+    return Subject("JavaScript", ["node", str(COURT / "node.js"), name], version)
+
+
+def java(file: str, version: str) -> Subject:
+    return Subject("Java", ["java", "-cp", os.environ.get("CRAWLER_COMMONS", ""), str(COURT / file)], version)
+
+
+SUBJECTS: Final[Mapping[str, Subject]] = {
+    OURS: python("scrapy-rep", "Python, C"),
+    "scrapy_rep, plain Python": python("plain", version=installed("scrapy-rep")),
+    "google/robotstxt": Subject("C++", [os.environ.get("GOOGLE_ROBOTSTXT", "google")], "22b355f"),
+    "fast-robotstxt": python("fast-robotstxt", "C++, for Python"),
+    "texting-robots-py": python("texting-robots-py", "Rust, for Python"),
+    "crawler-commons": java("CrawlerCommons.java", "8e14e27"),
+    "Protego": python("protego"),
+    "robotspy": python("robotspy"),
+    "gpyrobotstxt": python("gpyrobotstxt"),
+    "urllib.robotparser of main": python("urllib-main", version="055a953"),
+    "reppy2": python("reppy2"),
+    "robots-parser": node("robots-parser", "3.0.1"),
+    "robots-txt-guard": node("robots-txt-guard", "1.0.2"),
+    "robotexclusionrulesparser": python("robotexclusionrulesparser"),
+    "urllib.robotparser": python("urllib", version=platform.python_version()),
 }
 
 
 def measure() -> dict[str, Any]:
-    logging.disable(logging.WARNING)  # Scrapy tells of files that are not UTF-8
+    before = read("conformance", DOCS).get("figures", {})
+    old = before["parsers"] if before.get("kit") == VERSION else {}
+    parsers = {name: found for name in SUBJECTS if (found := asked(name) or old.get(name))}
     return {
+        "kit": VERSION,
         "situations": len(SITUATIONS),
         "questions": sum(len(situation.questions) for situation in SITUATIONS),
-        "disputed": sorted({" ".join(place(each)) for each in SITUATIONS if not each.required}),
-        "parsers": {name: answers(ask(parser)) for name, parser in PARSERS.items()},
-        "tested": {each.name: [short(each), each.sentence] for each in SITUATIONS if each.required},
-        "right": {name.split()[0]: by_source(ask(parser)) for name, parser in PARSERS.items()},
+        "tested": {situation.name: [short(situation), situation.sentence] for situation in SITUATIONS},
+        "parsers": parsers,
+        "right": {name: right(found) for name, found in parsers.items()},
     }
 
 
-def place(situation: Situation) -> tuple[str, str]:
-    return situation.source, situation.section
+def asked(name: str) -> dict[str, Any] | None:
+    """What the parser of this *name* answers; None if it is not installed."""
+    subject = SUBJECTS[name]
+    try:
+        with closing(Program(subject.command)) as program:
+            found = Conformance(program, watched(program))
+    except (OSError, ProgramError) as error:
+        print(f"{name} is not asked: {error}", file=sys.stderr)
+        return None
+    answers = [answer for given in found.answers.values() for answer in given]
+    named = [answer for answer in answers if answer.is_right and answer.line]
+    return {
+        "language": subject.language,
+        "version": subject.version,
+        "right": documents(found),
+        "lines": [sum(answer.line == answer.question.line for answer in named), len(named)],
+        "breaks": sum(answer.error is not None for answer in answers),
+        "failed": [situation.name for situation in found.failed()],
+    }
+
+
+def documents(found: Conformance) -> dict[str, list[int]]:
+    """Right answers and all of them by document; what RFC 9309 leaves open is not asked of it."""
+    sums: dict[str, list[int]] = {}
+    for situation, given in found.answers.items():
+        counts = sums.setdefault(situation.source, [0, 0])
+        if situation.required or situation.source != "RFC 9309":
+            counts[0] += sum(answer.is_right for answer in given)
+            counts[1] += len(given)
+    return sums
+
+
+def right(found: dict[str, Any]) -> dict[str, str]:
+    return {f"right, {source}": "{} of {}".format(*counts) for source, counts in found["right"].items()}
 
 
 def short(situation: Situation) -> str:
     """The source with the number of the section, or with its heading where sections have none."""
-    number = situation.section.split()[0]
-    return f"{situation.source} {number}" if number[0].isdigit() else situation.heading
+    number, *_ = situation.section.split()
+    disputed = ", disputed" if situation.section.endswith("disputed") else ""
+    return f"{situation.source} {number}{disputed}" if number[0].isdigit() else situation.heading
 
 
-def answers(found: Conformance) -> dict[str, Any]:
-    """Right answers and questions by section, and the situations that failed."""
-    failed = [situation.name for situation in found.failed() if situation.required]
-    return {"sections": {" ".join(where): counts for where, counts in found.sections().items()}, "failed": failed}
+# The page
 
 
-def by_source(found: Conformance) -> dict[str, str]:
-    sums: dict[str, list[int]] = {}
-    for (source, _), counts in found.sections().items():
-        sums[source] = [one + more for one, more in zip(sums.get(source, [0, 0]), counts, strict=True)]
-    return {f"right, {source}": f"{right} of {total}" for source, (right, total) in sums.items()}
-
-
-def asked(conformance: dict[str, Any]) -> Iterator[str]:
-    counted = f"{conformance['situations']} situations with {conformance['questions']} questions"
-    yield f"{counted}, asked as Scrapy asks the class in `ROBOTSTXT_PARSER`."
-
-
-def sections(conformance: dict[str, Any]) -> Iterator[str]:
-    """A row per section, a column per parser, and the sums for each source."""
-    parsers, disputed = conformance["parsers"], conformance["disputed"]
-
-    def cell(name: str, section: str) -> str:
-        right, total = parsers[name]["sections"][section]
-        counted = f"{right} of {total}"
-        return f"**{counted}**" if section not in disputed and right < total else counted
-
-    names = parsers[OURS]["sections"]
-    yield from table(
-        ["section", *parsers], ([section, *(cell(name, section) for name in parsers)] for section in names)
+def counted(conformance: dict[str, Any]) -> Iterator[str]:
+    parsers = sum("plain" not in name for name in conformance["parsers"])
+    yield (
+        f"Version {conformance['kit']} of the kit: {conformance['situations']} situations with"
+        f" {conformance['questions']} questions, asked of {parsers} parsers."
     )
-    for source in conformance["right"][OURS]:
-        yield row(source.replace("right,", "all of"), *(right[source] for right in conformance["right"].values()))
+
+
+def parsers(conformance: dict[str, Any]) -> Iterator[str]:
+    """A row per parser, the best in RFC 9309 first."""
+
+    def cells(name: str) -> Iterator[str]:
+        found = conformance["parsers"][name]
+        yield from (f"{name} {found['version']}", found["language"])
+        yield from (str(right) for right, _ in found["right"].values())
+        same, named = found["lines"]
+        yield f"{same} of {named}" if named else ""
+        yield str(found["breaks"] or "")
+
+    def most(name: str) -> list[int]:
+        return [-right for right, _ in conformance["parsers"][name]["right"].values()]
+
+    totals = [total for _, total in conformance["parsers"][OURS]["right"].values()]
+    documents = zip(("RFC 9309", "Google's additions", "our choices"), totals, strict=True)
+    head = ["parser", "in", *(f"{document}, of {total}" for document, total in documents), "lines", "breaks"]
+    return table(head, (cells(name) for name in sorted(conformance["parsers"], key=most)))
 
 
 def failures(conformance: dict[str, Any]) -> Iterator[str]:
-    """A row per situation that is required and that somebody fails."""
-    failed = {name: one["failed"] for name, one in conformance["parsers"].items()}
-    tested = {
-        name: said
-        for name, said in conformance["tested"].items()
-        if any(name in names for names in failed.values())
-    }
-    return table(
-        ["section", "what is tested", *failed],
-        (
-            [*said, *("fails" if name in names else "" for names in failed.values())]
-            for name, said in tested.items()
-        ),
-    )
+    """A row per situation of RFC 9309 in which a parser is wrong."""
+    return of_documents(conformance, "RFC 9309", "wrong")
+
+
+def differences(conformance: dict[str, Any]) -> Iterator[str]:
+    """The same for what RFC 9309 leaves open, and for Google's additions."""
+    return of_documents(conformance, "Google", "otherwise")
+
+
+def of_documents(conformance: dict[str, Any], document: str, word: str) -> Iterator[str]:
+    failed = {name: one["failed"] for name, one in conformance["parsers"].items() if "plain" not in name}
+
+    def rows() -> Iterator[list[str]]:
+        for name, (section, sentence) in conformance["tested"].items():
+            parsers = [parser for parser, names in failed.items() if name in names]
+            is_here = section.startswith(document) and "disputed" not in section
+            if parsers and (is_here or (document != "RFC 9309" and "disputed" in section)):
+                yield [section.removeprefix("RFC 9309 "), sentence, ", ".join(parsers)]
+
+    return table(["section", "what is tested", word], rows())
 
 
 BENCHMARK: Final = Benchmark(
     measure,
-    minutes=0.2,
-    blocks={"conformance": asked, "conformance.sections": sections, "conformance.failures": failures},
+    minutes=0.3,
+    blocks={
+        "conformance": counted,
+        "conformance.parsers": parsers,
+        "conformance.failures": failures,
+        "conformance.differences": differences,
+    },
     versions=("robotspy",),
+    is_timed=False,
 )
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ Block = Callable[..., Iterable[str]]
 class Benchmark:
     """*measure* answers figures, as JSON; its keyword arguments are the options, and *quick* those of a trial.
 
-    *pictures* are paths of functions of the figures and of a file, by the names of the files.
+    *pictures* are paths of functions of the figures and of a file, by the names of the files. The figures of what
+    *is_timed* depend on how busy the machine is.
     """
 
     measure: Callable[..., Any]
@@ -43,6 +44,7 @@ class Benchmark:
     blocks: Mapping[str, Block] = field(default_factory=dict)
     pictures: Mapping[str, str] = field(default_factory=dict)
     versions: tuple[str, ...] = ()
+    is_timed: bool = True
 
     def options(self) -> dict[str, Any]:
         """The options of a run that counts."""
@@ -182,7 +184,7 @@ def origin(results: Mapping[str, dict[str, Any]]) -> str:
     commands = ", ".join(f"`python -m benchmarks.{name}`" for name in results)
     when, cores = " to ".join(dates[:: max(1, len(dates) - 1)]), first["machine"].partition(",")[0]
     versions = ", ".join(f"{name} {first['versions'][name]}" for name in ("Python", "Scrapy"))
-    load = max(result["load"] for result in results.values())
+    load = max((result["load"] for name, result in results.items() if benchmark(name).is_timed), default=0)
     busy = f", busy with other work (load {load:.0f})" if load > 2 * int(cores.split()[0]) else ""
     return f"Measured by {commands}, {when}: {cores}{busy}, {versions}."
 

@@ -1,4 +1,4 @@
-"""For tests: a conformance kit for parser back-ends, a site with a robots.txt, and assertions about a crawl.
+"""For tests: a conformance kit for parsers, a site with a robots.txt, and assertions about a crawl.
 
 `scrapy_rep.testing.plugin` is the pytest plugin. Nothing here is imported in a crawl, and pytest is needed by the
 plugin alone. The names below are loaded on first use, so that the plugin starts without Scrapy.

@@ -44,7 +44,6 @@ ONE_SPELLING = {
 # Situations of the conformance kit that google-exact answers otherwise, and the deviation that makes them right.
 DEVIATING = {
     "The file /robots.txt itself is always allowed.": "D1",
-    "The file /robots.txt is allowed even where a rule names it.": "D1",
     "The hexadecimal digits of an escape may be in upper or lower case.": "D2",
     "An escaped letter in a URL is that letter.": "D2",
     "An escaped letter in a rule is that letter.": "D2",

@@ -27,7 +27,6 @@ from scrapy_rep.extras.audit.audit_log import VERSION
 from scrapy_rep.extras.fleet.redis_connection import CLOSE_REASON as REDIS_UNAVAILABLE
 from scrapy_rep.protocol import DIALECTS
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.testing.plugin import MARKER, OPTION
 from scrapy_rep.tools.commands import FAILED, FOUND, OK, SUB_COMMANDS, module_of
 from scrapy_rep.tools.lint import CODES
 from scrapy_rep.tools.lint.config import TABLE, Config
@@ -121,7 +120,7 @@ def _lists() -> Iterator[str]:
     yield from (f"lint code {code}: {kind.severity.value}" for code, kind in CODES.items())
     yield from (f"dialect {name}" for name in DIALECTS)
     yield from (f"contract @{contract.name}" for contract in CONTRACTS)
-    yield from (f"pytest {name}" for name in (f"-m {MARKER}", f"--{OPTION.replace('_', '-')}", "robots_site"))
+    yield from ("pytest robots_site", "python -m scrapy_rep.testing.conformance")
     config = ConfigParser()
     config.read(ROOT / "setup.cfg", "utf-8")
     of_users = set(config["options.extras_require"]) - {"bench", "browser", "dev", "docs", "fuzz", "lint", "test"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scrapy import Request
 
-from scrapy_rep.testing import SITUATIONS
+from scrapy_rep.testing import SITUATIONS, Question
 from scrapy_rep.testing.situations import SITE, read
 
 TEXT = """# A source
@@ -55,12 +55,13 @@ def test_no_situation_asks_the_same_twice_or_has_the_name_of_another() -> None:
         assert len(set(asked)) == len(asked), situation.name
 
 
-def test_there_are_hundreds_of_questions_from_three_sources_and_only_ours_are_all_optional() -> None:
+def test_there_are_hundreds_of_questions_and_only_those_of_the_standard_are_required() -> None:
     assert sum(len(situation.questions) for situation in SITUATIONS) >= 600
     required = {source: set[bool]() for source in ("RFC 9309", "Google", "scrapy_rep")}
     for situation in SITUATIONS:
         required[situation.source].add(situation.required)
-    assert required == {"RFC 9309": {True, False}, "Google": {True}, "scrapy_rep": {False}}
+    assert required == {"RFC 9309": {True, False}, "Google": {False}, "scrapy_rep": {False}}
+    assert {each.section.endswith("disputed") for each in SITUATIONS if each.source == "RFC 9309"} == {True, False}
 
 
 def test_the_limit_of_500_kib_lies_between_the_situations_that_are_about_it() -> None:
@@ -81,13 +82,19 @@ def test_a_situation_is_read_with_its_section_its_questions_and_its_body() -> No
         "A source 1.2 A section", "A sentence.", "file-1.2-a-sentence",
     )  # fmt: skip
     assert first.body == b"User-agent: *\nDisallow: /a\n"
-    assert [(question.crawler, question.url, question.allowed) for question in first.questions] == [
-        ("ExampleBot", f"{SITE}/b", True),
-        ("ExampleBot", f"{SITE}/c", True),
-        ("ExampleBot", f"{SITE}/a", False),
-        ("ExampleBot/1.0 (x)", f"{SITE}/a", False),
-    ]
+    assert first.questions == (
+        Question("ExampleBot", f"{SITE}/b", allowed=True),
+        Question("ExampleBot", f"{SITE}/c", allowed=True),
+        Question("ExampleBot", f"{SITE}/a", allowed=False, line=2),
+        Question("ExampleBot/1.0 (x)", f"{SITE}/a", allowed=False, line=2),
+    )
     assert (first.required, second.required, second.section) == (True, False, "1.2 A section, disputed")
+
+
+def test_whole_headers_are_asked_about_in_situations_that_are_not_required() -> None:
+    """RFC 9309 speaks of product tokens; which one is in a header is not its business."""
+    headers = {each.required for each in SITUATIONS for asked in each.questions if "/" in asked.crawler}
+    assert headers == {False}
 
 
 def test_an_escaped_body_has_its_octets_and_no_line_end_more() -> None:

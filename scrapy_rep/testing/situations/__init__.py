@@ -15,10 +15,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
+from scrapy_rep.protocol import parse, product_token
+
+VERSION: Final = "1.0"  # of the kit; what raises it is in docs/conformance.md
 SITE: Final = "https://www.example.com"
 """The origin of the URLs."""
 
-_SOURCES: Final = {"rfc9309": True, "google": True, "ours": False}  # a file, and whether it is required
+_SOURCES: Final = {"rfc9309": True, "google": False, "ours": False}  # files, and whether the standard says so
 _DISPUTED: Final = " (disputed)"
 """Behind a sentence of a source that experts read in two ways: it is not required."""
 
@@ -35,11 +38,15 @@ _CONTROLS: Final = {"r": b"\r", "n": b"\n", "t": b"\t"}
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whether ``crawler``, a product token or a User-Agent header, may request ``url``; ``allowed`` is right."""
+    """Whether ``crawler``, a product token or a User-Agent header, may request ``url``; ``allowed`` is right.
+
+    ``line`` is that of the rule that decides, as Google's parser names it; None if no rule does.
+    """
 
     crawler: str
     url: str
     allowed: bool
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +79,22 @@ def read(text: str, file: str = "", *, required: bool = True) -> Iterator[Situat
         raise ValueError(f"{file}: the first line must be the title of the source, such as '# RFC 9309'")
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         section = part.partition("\n")[0]
+        number = section.split()[0]  # where sections have one
         found = [*_SITUATION.finditer(part)]
         if len(found) != len(re.findall(r"^### ", part, re.MULTILINE)):
             raise ValueError(f"{file}: every ### of '{section}' needs a fence and a table behind it")
         for match in found:
             sentence = match["sentence"].removesuffix(_DISPUTED)
             is_disputed = sentence != match["sentence"]
+            body = f"{match['body']}\n".encode() if match["fence"] == "text" else _unescaped(match["body"])
             yield Situation(
                 title[1],
                 f"{section}, disputed" if is_disputed else section,
                 sentence,
-                f"{match['body']}\n".encode() if match["fence"] == "text" else _unescaped(match["body"]),
-                tuple(_questions(match["rows"])),
+                body,
+                tuple(_questions(match["rows"], body)),
                 required and not is_disputed,
-                f"{file}-{_label(section)}-{_slug(sentence)}",
+                f"{file}-{number if number[0].isdigit() else _slug(section)}-{_slug(sentence)}",
             )
 
 
@@ -104,18 +113,15 @@ def _octets(match: re.Match[str]) -> bytes:
     return _CONTROLS[escape] if escape in _CONTROLS else bytes.fromhex(escape[1:])
 
 
-def _questions(rows: str) -> Iterator[Question]:
+def _questions(rows: str, body: bytes) -> Iterator[Question]:
+    robots = parse(body)
     for row in rows.splitlines():
-        crawler, *columns = (cell.strip() for cell in row.strip("|").split("|"))
+        cell, *columns = (cell.strip() for cell in row.strip("|").split("|"))
+        crawler = cell.strip("`")
+        token = product_token(crawler) if "/" in crawler else crawler
         for column, allowed in zip(columns, (True, False), strict=True):
             for path in re.findall(r"`(.+?)`", column):
-                yield Question(crawler.strip("`"), SITE + path, allowed)
-
-
-def _label(section: str) -> str:
-    """The number of a *section*, or its heading where sections have none."""
-    number, _, _ = section.partition(" ")
-    return number if number[0].isdigit() else _slug(section)
+                yield Question(crawler, SITE + path, allowed, robots.verdict(token, SITE + path).line or None)
 
 
 def _slug(text: str) -> str:
