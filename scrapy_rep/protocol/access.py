@@ -89,6 +89,7 @@ _REFUSALS: Final = {Via.PROXY: frozenset({407}), Via.SERVICE: frozenset({401, 40
 """Statuses by which a carrier refuses a request: RFC 9110 section 15.5.8, and what scraping APIs document."""
 
 _WITH_PROXY_STATUS: Final = frozenset({402, 403, 407, 502, 504})
+_RANGE: Final = re.compile(r"bytes 0-(\d+)/(\d+)")
 _PROXY_ERROR: Final = re.compile(r";\s*error\s*=", re.IGNORECASE)  # RFC 9209 section 2.1.1
 
 CHALLENGES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
@@ -101,8 +102,6 @@ CHALLENGES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 
 HEADERS: Final = ("content-encoding", "content-range", "proxy-status", *CHALLENGES)
 """The headers that `read` looks at."""
-
-_RANGE: Final = re.compile(r"bytes 0-(\d+)/(\d+)")
 
 
 def headers_read(headers: Iterable[tuple[str, str]], names: Container[str] = HEADERS) -> dict[str, str]:

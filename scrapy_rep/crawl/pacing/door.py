@@ -73,7 +73,7 @@ class SentBack(IgnoreRequest):
         self.request = request
 
 
-def _again(request: Request, **notes: str) -> Request:
+def again(request: Request, **notes: str) -> Request:
     """*request* for the scheduler, which has seen it, with *notes* in its meta; its redirects are filtered."""
     meta = {**request.meta, **notes, **({} if request.dont_filter else {FILTERED: True})}
     return request.replace(dont_filter=True, meta=meta)
@@ -207,10 +207,12 @@ class Door:
     def _check_again(self, request: Request, before: Robots | None) -> None:
         """Raise for *request*, which has waited, if another robots.txt than the one of *before* forbids it.
 
-        One that has expired by now still says more than the one before it.
+        One that has expired by now still says more than the one before it. Exceptions expire, and what extras
+        decide may change, under the same robots.txt too.
         """
         judge, robots = self._judge, self._robots(request)
-        if judge is None or robots is None or (robots is before and not judge.policy.has_exceptions):
+        is_open = judge is not None and (judge.policy.has_exceptions or bool(self._events.deciding))
+        if judge is None or robots is None or (robots is before and not is_open):
             return
         try:
             urls = (self._crawl.targets.of(request), *self.spellings(request))
@@ -218,7 +220,7 @@ class Door:
         except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
             is_forbidden = True
         if is_forbidden:
-            raise SentBack(_again(request), "robots.txt has changed")
+            raise SentBack(again(request), "robots.txt has changed")
 
     def _forget(self) -> None:
         """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers."""
@@ -290,7 +292,7 @@ class Door:
                 " behind RepMiddleware, or bypassed that. It is scheduled again", name,
             )  # fmt: skip
         self._sends_back = True
-        raise SentBack(_again(request, **{_UNJUDGED: self._id}), "robots.txt has to be asked first")
+        raise SentBack(again(request, **{_UNJUDGED: self._id}), "robots.txt has to be asked first")
 
     # Requests that wait in Scrapy's download slots.
 
@@ -352,7 +354,4 @@ class Door:
         self._no_longer_outside(request)
         if is_robots_txt(request) or request.meta.get(_SENT_BACK) == self._id:
             raise ClosingError(_CLOSING)
-        return _again(request, **{_SENT_BACK: self._id})
-
-    def __repr__(self) -> str:
-        return f"<Door outside={len(self._outside)}>"
+        return again(request, **{_SENT_BACK: self._id})

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 RESERVED: Final = forbidden_for(Reason.AI_SIGNAL)
 """The verdict on a page that its site reserves from a purpose of the crawl."""
 
-_NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY}
+_NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY, Reason.REFUSED}
 _MAX_TOKENS: Final = 16  # for which signals are kept
 _COPIES_OF_FILE: Final = 32  # measured with tracemalloc on CPython 3.11
 
