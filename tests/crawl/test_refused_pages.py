@@ -189,6 +189,16 @@ def test_a_request_that_does_not_obey_robots_txt_is_sent() -> None:
     assert len(requested(site)) <= 5
 
 
+@pytest.mark.parametrize(
+    "settings", [{"ROBOTSTXT_OBEY": False}, {"REP_MODES": {"*": "ignore"}}], ids=["off", "ignore"]
+)
+def test_a_site_is_skipped_where_its_rules_are_not_asked(settings: dict[str, Any]) -> None:
+    site, result = visit("", *PATHS, answers={"*": PAID}, **OBEY, **settings)
+    assert len(requested(site)) == 3
+    assert stats(result)["skipped_count"] == 3
+    assert {failure.message for failure in result.failures} == {"Forbidden by the site (refused)"}
+
+
 def test_the_next_run_asks_again(tmp_path: Path) -> None:
     settings = {**OBEY, "JOBDIR": str(tmp_path)}
     with Site() as site:

@@ -73,7 +73,7 @@ class SentBack(IgnoreRequest):
         self.request = request
 
 
-def again(request: Request, **notes: str) -> Request:
+def _again(request: Request, **notes: str) -> Request:
     """*request* for the scheduler, which has seen it, with *notes* in its meta; its redirects are filtered."""
     meta = {**request.meta, **notes, **({} if request.dont_filter else {FILTERED: True})}
     return request.replace(dont_filter=True, meta=meta)
@@ -220,7 +220,7 @@ class Door:
         except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
             is_forbidden = True
         if is_forbidden:
-            raise SentBack(again(request), "robots.txt has changed")
+            raise SentBack(_again(request), "robots.txt has changed")
 
     def _forget(self) -> None:
         """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers."""
@@ -292,7 +292,7 @@ class Door:
                 " behind RepMiddleware, or bypassed that. It is scheduled again", name,
             )  # fmt: skip
         self._sends_back = True
-        raise SentBack(again(request, **{_UNJUDGED: self._id}), "robots.txt has to be asked first")
+        raise SentBack(_again(request, **{_UNJUDGED: self._id}), "robots.txt has to be asked first")
 
     # Requests that wait in Scrapy's download slots.
 
@@ -354,4 +354,4 @@ class Door:
         self._no_longer_outside(request)
         if is_robots_txt(request) or request.meta.get(_SENT_BACK) == self._id:
             raise ClosingError(_CLOSING)
-        return again(request, **{_SENT_BACK: self._id})
+        return _again(request, **{_SENT_BACK: self._id})

@@ -15,11 +15,11 @@ from scrapy import signals
 from scrapy.http import Response
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.pacing.door import SentBack, again
 from scrapy_rep.crawl.policy.meta import META_KEY, is_stamp
-from scrapy_rep.crawl.policy.policy import Decision, is_exempt
+from scrapy_rep.crawl.policy.policy import Decision, forbidden_for, is_exempt
 from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.directives.refusals import HEADERS, STATUSES, Refusal, read_refusal
+from scrapy_rep.exceptions import ForbiddenByRobots
 from scrapy_rep.extras.topics import ExtraTopic
 from scrapy_rep.protocol import Origin, Reason
 from scrapy_rep.protocol.access import Via
@@ -39,6 +39,7 @@ ENOUGH: Final = 3
 _NAMED: Final = 5  # sites in the summary
 _ADVICE: Final = '. REP_REFUSED = "obey" skips the pages of a site that refuses three in a row'
 _READ: Final = {name.title().encode(): name for name in HEADERS}  # as Scrapy spells keys
+_REFUSED: Final = forbidden_for(Reason.REFUSED)
 _OF_PAGES: Final = "authentication"  # the kind that asks for a login, perhaps for one part of a site
 
 
@@ -139,16 +140,18 @@ class Refusals:
     def _bar(self) -> None:
         """Send nothing more to a site that is skipped, from the first such site on.
 
-        Requests that the gate let pass before may wait in Scrapy's download slots. They go back to the gate.
+        Requests that the gate let pass before may wait in Scrapy's download slots, and it does not see all.
         """
         if self._bars:
             return
         self._bars, send = True, self._crawl.downloader.send
 
         async def send_unless_skipped(request: Request) -> Response:
-            if self._is_skipped(request, self._crawl.targets.of(request)):
-                raise SentBack(again(request), "the site refuses its pages")
-            return await send(request)
+            url = self._crawl.targets.of(request)
+            if not self._is_skipped(request, url):
+                return await send(request)
+            self._stats.inc_value("rep/refused/skipped_count")
+            raise ForbiddenByRobots(Origin.from_url(url), _REFUSED)
 
         self._crawl.downloader.send = send_unless_skipped
 
