@@ -85,7 +85,7 @@ class Refusals:
             target = self._crawl.targets.of(request)
         except ValueError:  # a target that cannot be told from the URL of a service
             return
-        refusal = read_refusal(outcome.status, _headers(outcome), self._via(request, target))
+        refusal = self.of(request, outcome)
         if refusal is None:
             if outcome.status < 400 and self._pending and not is_robots_txt(request):
                 self._end_row(str(Origin.find(target)), began)
@@ -96,11 +96,15 @@ class Refusals:
         elif (origin := Origin.find(target)) is not None:
             self._refused(request, origin, target, refusal)
 
-    def _via(self, request: Request, target: str) -> Via:
-        """Who carried *request*, and may have answered in place of the site."""
-        if target is not request.url:
-            return Via.SERVICE
-        return Via.PROXY if request.meta.get("proxy") else Via.NOBODY
+    def of(self, request: Request, response: Response) -> Refusal | None:
+        """What the site of *request* refuses by *response*; nothing if who carried the request refuses it."""
+        via = Via.PROXY if request.meta.get("proxy") else Via.NOBODY
+        if self._crawl.targets.of(request) is not request.url:
+            via = Via.SERVICE
+        found = response.headers
+        keys = found.keys() & _READ.keys()
+        said = {_READ[key]: b", ".join(found.getlist(key)).decode("latin-1") for key in keys}
+        return read_refusal(response.status, said, via)
 
     def _refused(self, request: Request, origin: Origin, url: str, refusal: Refusal) -> None:
         """Count and stamp that *origin* refused the page at *url*, and skip its pages if that was enough."""
@@ -182,12 +186,6 @@ class Refusals:
             named = ", ".join(f"{site} {number_of(count, 'time', 'times')}" for site, count in most)
             pages, sites = number_of(self._total, "page", "pages"), number_of(len(self._counts), "site", "sites")
             logger.info("%s refused %s by status; most often %s.", sites, pages, named)
-
-
-def _headers(response: Response) -> dict[str, str]:
-    """The headers of *response* that are read, by name in lower case."""
-    found = response.headers
-    return {_READ[key]: b", ".join(found.getlist(key)).decode("latin-1") for key in found.keys() & _READ.keys()}
 
 
 def _keep(by_name: dict[Any, Any], name: Any, value: Any, most: int) -> None:
