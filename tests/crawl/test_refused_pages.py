@@ -168,6 +168,17 @@ def test_a_request_that_waits_for_its_delay_is_skipped_too(queue: str) -> None:
     assert stats(result)["skipped_count"] == 3
 
 
+@pytest.mark.parametrize("queue", ["scrapy_rep.RepPriorityQueue", SCRAPYS_QUEUE])
+def test_what_is_skipped_waits_for_no_delay_and_is_accounted_for(queue: str, tmp_path: Path) -> None:
+    settings = {**OBEY, "SCHEDULER_PRIORITY_QUEUE": queue, "REP_AUDIT": str(tmp_path / "audit")}
+    paths = [f"/{number}" for number in range(40)]
+    _, result = visit("User-agent: *\nCrawl-delay: 0.5\n", *paths, answers={"*": PAID}, **settings)
+    assert stats(result)["skipped_count"] == 37
+    assert result.seconds < 37 * 0.5 / 2
+    events = map(json.loads, (tmp_path / "audit").read_text().splitlines())
+    assert Counter(event.get("reason") for event in events if event["event"] == "decision") == {"refused": 37}
+
+
 def test_what_a_pipeline_downloads_is_skipped_too(tmp_path: Path) -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         pages, files = site.origins
