@@ -6,7 +6,8 @@ import gzip
 import json
 from typing import Final
 
-from scrapy_rep.crawl.robots.stores.codec import encode_body, encode_json
+from scrapy_rep.crawl.robots.stores.codec import encode_body
+from scrapy_rep.extras.fleet.redis_store import encode_json
 from scrapy_rep.protocol import Access
 from scrapy_rep.protocol.freshness import Entry
 from tests.census.archives import record

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from itertools import cycle
 from typing import Final
 
-from scrapy_rep.crawl.robots.stores.codec import encode_body, encode_json
+from scrapy_rep.crawl.robots.stores.codec import encode_body
+from scrapy_rep.extras.fleet.redis_store import encode_json
 from scrapy_rep.protocol import DIALECTS, Access
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.protocol.path_pattern import octets

@@ -16,16 +16,10 @@ from fuzz.inputs import parts, text_of
 from scrapy_rep.crawl.pacing.requested_delays import requested_delay
 from scrapy_rep.crawl.robots.parser import RepRobotParser
 from scrapy_rep.crawl.robots.robots import Robots
-from scrapy_rep.crawl.robots.stores.codec import (
-    UnreadableEntryError,
-    decode,
-    decode_json,
-    encode,
-    encode_body,
-    encode_json,
-)
+from scrapy_rep.crawl.robots.stores.codec import UnreadableEntryError, decode, encode, encode_body
 from scrapy_rep.crawl.sitemaps.requests import sitemaps_of
 from scrapy_rep.directives.ai import origin_of
+from scrapy_rep.extras.fleet.redis_store import decode_json, encode_json
 from scrapy_rep.protocol import Access, Origin, access, product_token, split_url
 from scrapy_rep.protocol.access import without_viewer
 from scrapy_rep.protocol.body_kind import body_kind

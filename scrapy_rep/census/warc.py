@@ -119,13 +119,13 @@ def _blocks(stream: _Stream, name: str) -> Iterator[tuple[WarcRecord, str, bytes
             url, reader = _robots_url(record), record.reader
             block = reader.read(MOST_OCTETS) if url else b""
             if len(block) + reader.consume() != _declared(record):
-                raise ValueError(f"{name}: cut off or damaged in the record at octet {position:,}")
+                raise ValueError(f"{name}: cut off or damaged in the record at byte {position:,}")
             if url:
                 yield record, url, block
     except OSError as error:
         if error.errno is not None:  # of the operating system
             raise
-        raise ValueError(f"{name}: damaged in or behind the record at octet {position:,}: {error}") from None
+        raise ValueError(f"{name}: damaged in or behind the record at byte {position:,}: {error}") from None
 
 
 def _robots_url(record: WarcRecord) -> str:

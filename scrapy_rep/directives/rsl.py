@@ -355,7 +355,7 @@ class _RslReader:
         """Read *document*; never raises."""
         octets = document.encode("utf-8", "replace") if isinstance(document, str) else document
         if len(octets) > MAX_SIZE:
-            self.problem = f"larger than {MAX_SIZE:,} octets"
+            self.problem = f"larger than {MAX_SIZE:,} bytes"
             return
         parser = ParserCreate("utf-8" if isinstance(document, str) else None, namespace_separator=" ")
         parser.buffer_text = True

@@ -81,7 +81,7 @@ def _undo_one(body: bytes, name: str, decoder: Decoder, limit: int, *, is_stoppe
     except ValueError:
         raise ValueError(f"wrong content coding (not {name})") from None
     if len(decoded) > most:
-        raise ValueError(f"larger than {most:,} octets when decompressed")
+        raise ValueError(f"larger than {most:,} bytes when decompressed")
     if has_end:
         return decoded
     if not is_stopped:

@@ -22,6 +22,7 @@ from .kinds import (
     FLAG,
     HOOK,
     LAST_RUN,
+    META_KEYS,
     PATH,
     POSITIVE_SECONDS,
     REDIS_URL,
@@ -72,11 +73,10 @@ _OBEY_IS_NOT_ALWAYS: Final = (  # 1.0.0rc1 fetched it: the warning stays until 1
 )
 
 _UNREACHABLE: Final = {choice.value: choice for choice in Unreachable}
-_CRAWL_DELAY: Final = {"obey": True, "always": True, "ignore": False}
-
-
-def _names(*names: str) -> Mapping[str, str]:
-    return {name: name for name in names}
+# Download handlers on curl and proxy middlewares read them. Browsers fail at an empty 404, and APIs cost money.
+_CLIENT_META: Final = frozenset(
+    {"curl", "curl_cffi_options", "dont_proxy", "impersonate", "impersonate_args", "impersonate_curl_options"}
+)
 
 
 def _setting(kind: ValueKind, default: Any) -> Any:
@@ -105,7 +105,7 @@ class RepSettings:
     """Product tokens that groups are matched with, the most specific first. If empty, they come from
     ``ROBOTSTXT_USER_AGENT`` or from the User-Agent header of each request."""
 
-    dialect: Dialect = _setting(one_of(DIALECTS), GOOGLE)
+    dialect: Dialect = _setting(one_of(**DIALECTS), GOOGLE)
     """The reading of robots.txt where RFC 9309 and Google differ; set by name."""
 
     max_size: int = _setting(number_of("octets", 1), MAX_SIZE)
@@ -123,7 +123,7 @@ class RepSettings:
     retry_max_delay: float = _setting(POSITIVE_SECONDS, 600.0)
     """Seconds from one attempt to the next at most, whatever ``Retry-After`` says."""
 
-    unreachable: Unreachable = _setting(one_of(_UNREACHABLE), Unreachable.DISALLOW)
+    unreachable: Unreachable = _setting(one_of(**_UNREACHABLE), Unreachable.DISALLOW)
     """What an unreachable origin means: ``disallow``, ``allow``, ``retry`` or ``raise``."""
 
     unreachable_wait: float = _setting(SECONDS, 30.0)
@@ -162,16 +162,16 @@ class RepSettings:
     workers: int = _setting(number_of("processes", 1), 1)
     """Number of workers in the fleet; crawl delays are multiplied by it while Redis is away."""
 
-    refused: str = _setting(one_of(_names("ignore", "report", "obey")), "report")
+    refused: str = _setting(one_of("ignore", "report", "obey"), "report")
     """What refusals by status mean: ``ignore``, ``report``, or ``obey``, to skip a site that repeats them."""
 
-    crawl_delay: bool = _setting(one_of(_CRAWL_DELAY), True)
+    crawl_delay: bool = _setting(one_of(obey=True, always=True, ignore=False), True)
     """Whether Crawl-delay is kept: ``obey``, ``always`` (with ``ROBOTSTXT_OBEY = False`` too) or ``ignore``."""
 
     crawl_delay_max: float = _setting(POSITIVE_SECONDS, 300.0)
     """Seconds of the longest Crawl-delay that is obeyed as it stands."""
 
-    crawl_delay_over_max: str = _setting(one_of(_names("cap", "obey", "skip")), "cap")
+    crawl_delay_over_max: str = _setting(one_of("cap", "obey", "skip"), "cap")
     """What a longer one means: ``cap`` it to ``crawl_delay_max``, ``obey`` it, or ``skip`` the origin's pages."""
 
     backoff: bool = _setting(FLAG, True)
@@ -201,6 +201,9 @@ class RepSettings:
     request_hook: RequestHook | None = _setting(HOOK, None)
     """A callable ``(robots_request, cause) -> Request`` that changes or replaces the request for a robots.txt."""
 
+    client_meta: frozenset[str] = _setting(META_KEYS, _CLIENT_META)
+    """Meta keys that choose the client of a request; the request for its robots.txt inherits them."""
+
     modes: Mapping[str, str] = _setting(SITES, MappingProxyType({}))
     """Whether the rules are obeyed, only reported or ignored, by site; `Modes` reads it."""
 
@@ -213,7 +216,7 @@ class RepSettings:
     item_field: str = _setting(TEXT, "")
     """Name of the field in which items carry the stamp of their response; empty for none."""
 
-    item_stamp: str = _setting(one_of(_names("short", "full")), "short")
+    item_stamp: str = _setting(one_of("short", "full"), "short")
     """Which stamp that is: ``short`` (verdict, mode, rule, sha256, fetched) or ``full``."""
 
     audit: str = _setting(PATH, "")
@@ -231,35 +234,33 @@ class RepSettings:
     target_url: TargetUrl | None = _setting(TARGET_URL, None)
     """Where requests for a rendering service or a scraping API lead: robots.txt of that site applies."""
 
-    forbidden_response: str = _setting(one_of(_names("report", "drop")), "report")
+    forbidden_response: str = _setting(one_of("report", "drop"), "report")
     """What happens to a response from a URL that robots.txt forbids, after a redirect that Scrapy did not see."""
 
-    filter_links: str = _setting(one_of(_names("off", "known")), "off")
+    filter_links: str = _setting(one_of("off", "known"), "off")
     """Whether forbidden links are dropped before the scheduler: ``off``, or for ``known`` origins."""
 
-    page_directives: str = _setting(one_of(_names("ignore", "report", "obey")), "report")
+    page_directives: str = _setting(one_of("ignore", "report", "obey"), "report")
     """What robots directives of pages (``X-Robots-Tag``, meta robots) mean: ``ignore``, ``report`` or ``obey``."""
 
-    noindex: str = _setting(one_of(_names("mark", "drop")), "mark")
+    noindex: str = _setting(one_of("mark", "drop"), "mark")
     """What becomes of the items of a page that says noindex, if that is obeyed: ``mark`` or ``drop``."""
 
-    rel_nofollow: str = _setting(one_of(_names("ignore", "report", "obey")), "ignore")
+    rel_nofollow: str = _setting(one_of("ignore", "report", "obey"), "ignore")
     """What ``rel="nofollow"`` of single links means: ``ignore``, ``report`` or ``obey``."""
 
-    purposes: tuple[Purpose, ...] = _setting(some_of({category.value: category for category in Purpose}), ())
+    purposes: tuple[Purpose, ...] = _setting(some_of(**{category.value: category for category in Purpose}), ())
     """What the crawl is for: ``search``, ``ai-input``, ``ai-train``, ``ai-index``. Signals of sites about the use
     by AI are read for a declared purpose alone."""
 
-    ai_signals: str = _setting(one_of(_names("report", "obey", "refuse")), "report")
+    ai_signals: str = _setting(one_of("report", "obey", "refuse"), "report")
     """What becomes of a page that is reserved from a declared purpose: ``report``, ``obey`` (its items are
     dropped) or ``refuse`` (so they are, and where robots.txt reserves it, it is not requested)."""
 
-    ai_unknown: Permission = _setting(
-        one_of({"unknown": Permission.UNKNOWN, "no": Permission.NO}), Permission.UNKNOWN
-    )
+    ai_unknown: Permission = _setting(one_of(unknown=Permission.UNKNOWN, no=Permission.NO), Permission.UNKNOWN)
     """What silence about a declared purpose means: ``unknown`` or ``no``."""
 
-    ai_sources: tuple[str, ...] = _setting(some_of(_names("bing", "google", "ai.txt")), ())
+    ai_sources: tuple[str, ...] = _setting(some_of("bing", "google", "ai.txt"), ())
     """What is read as a signal about AI too: ``bing`` (noarchive), ``google`` (nosnippet), ``ai.txt``."""
 
     @classmethod

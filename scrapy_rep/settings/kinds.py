@@ -93,8 +93,9 @@ def number_of(what: str, minimum: int) -> ValueKind:
     return ValueKind(partial(_number, int, minimum), f"a number of {what}, {minimum} or more")
 
 
-def one_of(choices: Mapping[str, Any]) -> ValueKind:
-    """Return the kind of the names in *choices*, which stand for its values."""
+def one_of(*names: str, **values: Any) -> ValueKind:
+    """Return the kind of these *names*, and of those that stand for *values*."""
+    choices = {name: name for name in names} | values
     return ValueKind(lambda name: choices[name], f"one of {', '.join(name or repr(name) for name in choices)}")
 
 
@@ -123,8 +124,9 @@ def _tokens(value: Any) -> tuple[str, ...]:
     return tokens
 
 
-def some_of(choices: Mapping[str, Any]) -> ValueKind:
-    """Return the kind of lists of names in *choices*, which stand for its values."""
+def some_of(*names: str, **values: Any) -> ValueKind:
+    """Return the kind of lists of these *names*, and of those that stand for *values*."""
+    choices = {name: name for name in names} | values
 
     def read(value: Any) -> tuple[Any, ...]:
         words = [word.lower() for word in _listed(value)]
@@ -159,14 +161,9 @@ def _tables(value: Any) -> tuple[Mapping[str, Any], ...]:
 
 
 def _target_url(value: Any) -> TargetUrl | None:
-    if callable(value) or not value:
-        return value or None
-    if isinstance(value, str) and not value.lstrip().startswith("{"):
-        found: TargetUrl = load_object(value)
-        if not callable(found):
-            raise TypeError
-        return found
-    return MappingProxyType({host.lower(): parameter for host, parameter in _text_by_name(value).items()})
+    if value and (isinstance(value, Mapping) or str(value).lstrip().startswith("{")):
+        return MappingProxyType({host.lower(): parameter for host, parameter in _text_by_name(value).items()})
+    return _callable(value)
 
 
 def _store(value: Any) -> str:
@@ -197,11 +194,11 @@ def _redis_url(value: Any) -> str:
     return str(value)
 
 
-def _hook(value: Any) -> RequestHook | None:
-    hook: RequestHook | None = load_object(value) if value else None
-    if hook is not None and not callable(hook):
+def _callable(value: Any) -> Callable[..., Any] | None:
+    found: Callable[..., Any] | None = load_object(value) if value else None
+    if found is not None and not callable(found):
         raise TypeError
-    return hook
+    return found
 
 
 _NAME: Final = re.compile(r"[\w.-]+(?:/|\s*\(|$)")
@@ -221,6 +218,7 @@ TARGET_URL: Final = ValueKind(
 )
 SECONDS: Final = ValueKind(partial(_number, float, 0.0), "a number of seconds, 0 or more")
 POSITIVE_SECONDS: Final = ValueKind(partial(_number, float, math.ulp(0.0)), "a number of seconds above 0")
+META_KEYS: Final = ValueKind(lambda value: frozenset(_listed(value)) - {""}, "a list of meta keys of requests")
 TOKENS: Final = ValueKind(
     _tokens, "a list of product tokens such as ExampleBot, without spaces, the most specific first"
 )
@@ -235,4 +233,4 @@ REDIS_URL: Final = ValueKind(
     "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], the same with rediss://, or unix://PATH",
     is_secret=True,
 )
-HOOK: Final = ValueKind(_hook, "a callable (robots_request, cause) -> Request, or its import path")
+HOOK: Final = ValueKind(_callable, "a callable (robots_request, cause) -> Request, or its import path")

@@ -88,7 +88,7 @@ def read_rest(file: IO[bytes]) -> bytes:
     if len(body) == _USUAL:
         body += file.read(MOST_OCTETS + 1 - _USUAL)
     if len(body) > MOST_OCTETS:
-        raise OSError(errno.EFBIG, f"larger than {MOST_OCTETS:,} octets")
+        raise OSError(errno.EFBIG, f"larger than {MOST_OCTETS:,} bytes")
     return body
 
 

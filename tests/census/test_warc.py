@@ -305,10 +305,10 @@ def with_tail(octets: bytes, starts: list[int]) -> bytes:
 @pytest.mark.parametrize(
     ("harm", "problem", "number"),
     [
-        (cut, "cut off or damaged in the record at octet", 2),
-        (cut_in_head, "cut off or damaged in the record at octet", 2),
-        (damaged, "damaged in or behind the record at octet", 1),
-        (with_tail, "damaged in or behind the record at octet", 1),
+        (cut, "cut off or damaged in the record at byte", 2),
+        (cut_in_head, "cut off or damaged in the record at byte", 2),
+        (damaged, "damaged in or behind the record at byte", 1),
+        (with_tail, "damaged in or behind the record at byte", 1),
     ],
 )
 def test_ours_a_harmed_file_raises_after_all_good_records(
@@ -330,7 +330,7 @@ def test_ours_a_file_that_is_cut_off_in_a_record_of_another_kind_raises_too(path
     path.write_bytes(path.read_bytes()[:-1_000])
     found, problem = read_until_error(path)
     assert len(found) == 1
-    assert problem == f"{path}: cut off or damaged in the record at octet {to.starts[1]:,}"
+    assert problem == f"{path}: cut off or damaged in the record at byte {to.starts[1]:,}"
 
 
 def test_ours_a_record_with_a_wrong_checksum_is_damage(tmp_path: Path) -> None:
@@ -340,12 +340,12 @@ def test_ours_a_record_with_a_wrong_checksum_is_damage(tmp_path: Path) -> None:
     octets = bytearray(path.read_bytes())
     octets[to.starts[1] - 8] ^= 1
     path.write_bytes(octets)
-    assert "damaged in or behind the record at octet" in read_until_error(path)[1]
+    assert "damaged in or behind the record at byte" in read_until_error(path)[1]
 
 
 def test_ours_a_record_without_a_length_is_damage() -> None:
     for length in (None, "many", "-9"):
-        with pytest.raises(ValueError, match="a stream: cut off or damaged in the record at octet 0"):
+        with pytest.raises(ValueError, match="a stream: cut off or damaged in the record at byte 0"):
             read(record(OK, Content_Length=length))
 
 

@@ -25,9 +25,9 @@ from scrapy_rep.census.row import Row
 from scrapy_rep.crawl.pacing.disk_queue import Journal
 from scrapy_rep.crawl.policy.meta import META_KEY
 from scrapy_rep.crawl.robots.stores import NullStore
-from scrapy_rep.crawl.robots.stores.codec import SCHEMA, decode_json, encode_json
+from scrapy_rep.crawl.robots.stores.codec import SCHEMA
 from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
-from scrapy_rep.extras.fleet.redis_store import RedisStore
+from scrapy_rep.extras.fleet.redis_store import RedisStore, decode_json, encode_json
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 from scrapy_rep.tools.audit.logs import Log

@@ -16,12 +16,12 @@ PACKAGE = Path(__file__).parents[2] / "scrapy_rep"
 # A comment names the goal of a room that is over it. Its bound is the size that it had on 2026-11-28: lower it
 # when the room shrinks.
 ROOMS = {  # files, how many there may be, and how many lines in them but for the pages
-    "top": ("*.py settings/**/*.py", 9, 1_222),  # goal: 1,100 lines
+    "top": ("*.py settings/**/*.py", 9, 1_221),  # goal: 1,100 lines
     "protocol": ("protocol/**/*.py", 14, 2_420),  # goal: 2,300 lines
     "directives": ("directives/**/*.py", 11, 2_587),  # goal: 2,400 lines
     "crawl": ("crawl/**/*.py", 46, 9_484),  # goal: 7,600 lines
     "crawl/runtime": ("crawl/runtime/**/*.py", 9, 1_641),  # goal: 7 files, 1,100 lines
-    "crawl/robots": ("crawl/robots/**/*.py", 13, 2_390),  # goal: 2,300 lines
+    "crawl/robots": ("crawl/robots/**/*.py", 13, 2_388),  # goal: 2,300 lines
     "crawl/policy": ("crawl/policy/**/*.py", 4, 891),  # goal: 700 lines
     "crawl/pacing": ("crawl/pacing/**/*.py", 10, 2_735),  # goal: 9 files, 1,950 lines
     "crawl/gate": ("crawl/gate/**/*.py", 5, 1_078),  # goal: 900 lines
@@ -32,7 +32,7 @@ ROOMS = {  # files, how many there may be, and how many lines in them but for th
     "scrapy_rep": ("**/*.py", 212, 39_100),  # goal: 204 files, 34,600 lines
 }
 
-COMMENTS_PER_100_LINES = 1.147
+COMMENTS_PER_100_LINES = 1.15
 """In ``crawl/``, at least. Raise it when you add comments. Nobody makes room by deleting reasons."""
 
 _FOR_TOOLS = ("# noqa", "# fmt:", "# type:")

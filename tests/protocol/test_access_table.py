@@ -67,7 +67,7 @@ def test_a_coding_that_nobody_knows_is_named() -> None:
         ("cut", "truncated response"),
         ("text-that-says-gzip", "wrong content coding (not gzip)"),
         ("compress", "unknown content coding (compress)"),
-        ("gzip-bomb", "larger than 16,384,000 octets when decompressed"),
+        ("gzip-bomb", "larger than 16,384,000 bytes when decompressed"),
         ("five-codings", "more than 4 content codings"),
         ("challenge-403", "a challenge in place of the answer (cf-mitigated, HTTP status 403)"),
         ("503-that-says-gzip", ""),

@@ -69,7 +69,7 @@ def test_whatever_a_body_is_a_decoder_raises_nothing_but_a_value_error(
 def test_a_bomb_is_refused_at_little_cost(coding: str) -> None:
     bomb = CODES[coding](bytes(40_000_000))
     start = time.process_time()
-    with pytest.raises(ValueError, match="larger than 16,384,000 octets"):
+    with pytest.raises(ValueError, match="larger than 16,384,000 bytes"):
         undone(bomb, coding)
     assert time.process_time() - start < 2
 

@@ -92,7 +92,7 @@ class RepExtension:
         a URL that has no robots.txt, and ``IgnoreRequest`` if a store has to answer and does not.
         """
         request = subject if isinstance(subject, Request) else Request(subject)
-        robots = self.registry.current(self.targets.of(request))
+        robots = self.registry.current_for(request)
         if robots is None:
             drop_stale_slot(request, self._crawl.download_slots, self.targets)
             robots = await self.judge.wait_for(request)

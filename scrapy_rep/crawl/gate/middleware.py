@@ -12,7 +12,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_rep.crawl.gate.extension import RepExtension
-from scrapy_rep.crawl.gate.report import IS_START, REFUSALS
+from scrapy_rep.crawl.gate.report import IS_START
 from scrapy_rep.crawl.pacing.crawl_delay import CrawlDelay
 from scrapy_rep.crawl.pacing.door import Door, SentBack
 from scrapy_rep.crawl.policy.meta import FILTERED, META_KEY, SLOT, allowing_stamp, choose_slot, unpin_slot
@@ -26,7 +26,8 @@ from scrapy_rep.crawl.policy.policy import (
     forbidden_for,
     is_exempt,
 )
-from scrapy_rep.crawl.robots.request import is_robots_txt
+from scrapy_rep.crawl.robots.request import cause_for, is_robots_txt
+from scrapy_rep.crawl.robots.robots import REFUSALS
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import ClosingError
 from scrapy_rep.crawl.runtime.log import Topic, describe
@@ -51,7 +52,6 @@ _FORBIDDEN_URL: Final = "robots:forbidden-url"
 """The flag of a response from another URL than the one that was judged, which robots.txt forbids."""
 
 _IS_ROBOTS_TXT: Final = "is_robotstxt_request"  # Scrapy's meta key
-_INHERITED: Final = ("proxy", "_auth_proxy", "_scheme_proxy", "bindaddress")  # for the request for robots.txt
 
 
 class RepMiddleware:
@@ -110,7 +110,10 @@ class RepMiddleware:
             except ValueError:  # the long way says why
                 robots = None
         if robots is not None and not (
-            robots.is_replayed or self._delayed or (robots.may_request_delays and self._reads_delays)
+            robots.is_replayed
+            or robots.refused is not None
+            or self._delayed
+            or (robots.may_request_delays and self._reads_delays)
         ):
             stamp = allowing_stamp(robots, self._product_tokens.of(request), url)
         if stamp is None:
@@ -223,9 +226,7 @@ class RepMiddleware:
                 return None
         except ValueError:  # nothing was fetched from such a URL
             return None
-        # The meta of the request is for its own URL: its download slot, what a service is asked for.
-        meta: dict[str, Any] = {key: request.meta[key] for key in _INHERITED if key in request.meta}
-        asked = Request(final, request.callback, headers=request.headers, meta=meta)
+        asked = cause_for(final, request)
         return asked if self._judge.asks_rules(asked) else None
 
     async def _judge_final(self, request: Request, response: Response, final: Request) -> Response:
@@ -267,7 +268,7 @@ class RepMiddleware:
         return sitemap_lines(request, robots)
 
     async def _robots(self, request: Request) -> Robots:
-        if self._extension.registry.current(self._targets.of(request)) is None:
+        if self._extension.registry.current_for(request) is None:
             self._crawl.stats.inc_value("rep/waited_count")
         return await self._extension.robots(request)
 

@@ -15,6 +15,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.policy.meta import BLANK, META_KEY, is_stamp, stamp_by, stamp_of
 from scrapy_rep.crawl.policy.policy import DONT_OBEY, SENT_ANYWAY, Mode, Outcome, decide, is_exempt
+from scrapy_rep.crawl.robots.robots import REFUSALS
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.log import Topic, describe
 from scrapy_rep.protocol import SCHEMES, Access, Origin, Reason
@@ -38,9 +39,6 @@ logger = logging.getLogger(__name__)
 IS_START: Final = "is_start_request"  # Scrapy's meta key
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
-
-REFUSALS: Final = frozenset({401, 402, 403})
-"""Statuses by which a server refuses a robots.txt. They mean "unavailable", so everything is allowed."""
 
 # How nearly every robots.txt begins, which then is nothing else: comments, blank lines, and a User-agent line.
 _USUAL: Final = re.compile(rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*[ \t]*user-agent[ \t]*:", re.IGNORECASE)
@@ -212,8 +210,9 @@ class Account:
         self._refusing.add(origin)
         self._log.add(
             Topic.REFUSED, "%s refuses its robots.txt (HTTP status %d) and serves its pages: no rules are known,"
-            ' so everything is requested. REP_STATUS_ACCESS = {%d: "disallow"} requests nothing there, and "allow"'
-            " ends this warning", origin, status, status,
+            " so everything is requested. If its pages carry a cookie, a header or a client that robots.txt lacks,"
+            ' set REP_CLIENT_META or REP_REQUEST_HOOK. REP_STATUS_ACCESS = {%d: "disallow"} skips its pages, and'
+            ' "allow" ends this warning', origin, status, status,
         )  # fmt: skip
 
     def stamp_by(self, request: Request, decision: Decision, robots: Robots) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots.fetch import Fetcher, FetchResult
+from scrapy_rep.crawl.robots.robots import REFUSALS
 from scrapy_rep.crawl.robots.stores import NullStore, claim
 from scrapy_rep.crawl.runtime.event_loop import Timer, start
 from scrapy_rep.protocol import Access, Origin
@@ -121,14 +122,15 @@ class Refresher:
     def _is_current(self, entry: Entry, began: float) -> bool:
         """Whether *entry* needs no fetch.
 
-        An origin that an earlier crawl found unreachable is tried again at once, and so is one whose HTTP status
-        means something else under the settings of this crawl.
+        An origin that an earlier crawl found unreachable is tried again at once, and so is one that refused its
+        client, or whose HTTP status means something else under the settings of this crawl.
         """
         now = clock.time()
         if self.freshness.usable_until(entry, now) <= now:
             return False
         meaning = self._settings.status_access.get(entry.status or 0, entry.access)
-        return meaning is entry.access and (not entry.failures or entry.tried_at >= began)
+        is_open = not entry.failures and entry.status not in REFUSALS
+        return meaning is entry.access and (is_open or entry.tried_at >= began)
 
     def _is_worth_retrying(self, known: Entry | None, stored: Entry | None) -> bool:
         """Whether requests wait for further attempts if the first one fails.

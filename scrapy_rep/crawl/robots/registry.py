@@ -7,15 +7,15 @@ subscribed to `Events.answered` and `Events.loaded`.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots.origins import Origins, OriginState, SingleFlight
 from scrapy_rep.crawl.robots.refresh import Refresher
-from scrapy_rep.crawl.robots.request import cause_for, proxy_of
-from scrapy_rep.crawl.robots.robots import Robots
+from scrapy_rep.crawl.robots.request import cause_for, client_of, proxy_of
+from scrapy_rep.crawl.robots.robots import REFUSALS, Robots
 from scrapy_rep.crawl.runtime.wire import spellings
 from scrapy_rep.exceptions import FetchError
 from scrapy_rep.protocol import Access, Origin
@@ -56,6 +56,22 @@ class Registry:
         """
         return self.origins.current(self.origins.at(url))
 
+    def current_for(self, request: Request) -> Robots | None:
+        """As `current`; None as well where others were refused, and the client of *request* may be let in."""
+        robots = self.current(self._targets.of(request))
+        if robots is not None and not self._is_for(request, robots):
+            robots.until = 0.0
+            return None
+        return robots
+
+    def _is_for(self, request: Request, robots: Robots) -> bool:
+        return robots.refused is None or self._client(request, robots.entry.origin) <= robots.refused
+
+    def _client(self, request: Request, origin: Origin) -> frozenset[Any]:
+        """The names of what may let the client of *request* in, when it asks for the robots.txt of *origin*."""
+        headers, meta = client_of(origin.robots_url, request, self._crawl.settings)
+        return frozenset((*headers, *meta))
+
     def ask_network(self, request: Request) -> None:
         """Have the robots.txt for *request*, which goes to the network, fetched from there if it was replayed."""
         state = self.origins.at(self._targets.of(request))
@@ -72,8 +88,8 @@ class Registry:
         """
         state, proxy = self.origins.at(self._targets.of(request)), proxy_of(request)
         while True:
-            robots = self.origins.current(state) or await self.flight(state, request, waits=waits).join()
-            if robots.refused_by in {None, proxy}:
+            robots = self.current_for(request) or await self.flight(state, request, waits=waits).join()
+            if robots.refused_by in {None, proxy} and self._is_for(request, robots):
                 return robots
 
     def refusal(self, state: OriginState, request: Request) -> Robots | None:
@@ -131,6 +147,8 @@ class Registry:
         await self.save(entry, result, robots, cause)
         if result is None or result.is_of_site:
             state.refusals = {}
+            if entry.status in REFUSALS:
+                robots.refused = self._client(cause, state.origin) | ((known and known.refused) or frozenset())
             self.origins.put(state, robots, robots.octets)
         else:
             self._refuse(state, robots, proxy_of(cause))

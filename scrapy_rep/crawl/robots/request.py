@@ -22,6 +22,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from scrapy_rep.crawl.runtime.event_loop import CLOSING_CHECK
 from scrapy_rep.decoders import decoders
+from scrapy_rep.protocol import Origin
 from scrapy_rep.protocol.access import Via
 from scrapy_rep.protocol.codings import undo
 
@@ -45,16 +46,16 @@ _OURS: Final[dict[str, Any]] = {
     "dont_retry": True,
     # The spider requested the site; a redirect may keep its robots.txt elsewhere.
     "allow_offsite": True,
-    "dont_merge_cookies": True,
     "autothrottle_dont_adjust_delay": True,
     # A truncated response is flagged instead of raising; the fetcher handles it.
     "download_fail_on_dataloss": False,
     # The parameters that a project sets for its pages, such as a browser, would change a plain text file.
     "zyte_api_default_params": False,
 }
-_INHERITED: Final = frozenset({"download_slot", "bindaddress", "ftp_user", "ftp_password", "ftp_passive"})
-_INHERITED_WITH_PROXY: Final = _INHERITED | {"proxy", "_auth_proxy"}
-_INHERITED_HEADERS: Final = (b"User-Agent", b"Proxy-Authorization")  # as Scrapy spells keys
+_OF_NETWORK: Final = frozenset({"download_slot", "bindaddress", "ftp_passive"})
+_OF_NETWORK_AND_PROXY: Final = _OF_NETWORK | {"proxy", "_auth_proxy"}
+_HEADERS_OF_NETWORK: Final = (b"User-Agent", b"Proxy-Authorization")  # as Scrapy spells keys
+_CREDENTIALS: Final = frozenset({"ftp_user", "ftp_password", "http_user", "http_pass", "http_auth_domain"})
 
 _META: Final = "rep_received"  # meta key of our requests: the `Download` that all copies of one share
 _STOPPED: Final = "download_stopped"  # Scrapy's flag
@@ -79,17 +80,22 @@ def is_of_environment(request: Request) -> bool:
 def robots_request(
     url: str, cause: Request, settings: RepSettings, headers: dict[str, Any], timeout: float
 ) -> Request:
-    """Build the request for the robots.txt at *url*, caused by *cause*; *headers* are added to inherited ones.
+    """Build the request for the robots.txt at *url*, caused by *cause*: the same client sends it.
 
-    It times out after *timeout* seconds. It sets no ``dont_cache``: a replay from Scrapy's HTTP cache must find
-    its robots.txt. ``REP_REQUEST_HOOK`` may replace it; raises ``TypeError`` if the hook returns no
-    `scrapy.Request`.
+    The validators in *headers* are added, unless ``REP_CLIENT_META`` chooses the client. It times out after
+    *timeout* seconds. It sets no ``dont_cache``: a replay from Scrapy's HTTP cache must find its robots.txt.
+    ``REP_REQUEST_HOOK`` may replace it; raises ``TypeError`` if the hook returns no `scrapy.Request`.
     """
+    headers_of_network, of_network = _of_network(cause)
+    password, client = client_of(url, cause, settings)
+    has_jar = "cookiejar" in settings.client_meta and not cause.meta.get("dont_merge_cookies")
     request = Request(
         url,
         callback=NO_CALLBACK,
-        headers=_inherited_headers(cause) | headers,
-        meta={**_inherited_meta(cause), **_OURS, "download_timeout": timeout},
+        # A browser takes 304 for a failure.
+        headers=headers_of_network | password | (headers if client.keys() <= _CREDENTIALS else {}),
+        cookies=cause.cookies if has_jar and Origin.find(url) == Origin.find(cause.url) else None,
+        meta={**of_network, **client, **_OURS, "dont_merge_cookies": not has_jar, "download_timeout": timeout},
         priority=PRIORITY,
         dont_filter=True,
     )
@@ -103,21 +109,34 @@ def robots_request(
 
 def cause_for(url: str, cause: Request) -> Request:
     """The request for whose sake the robots.txt of *url* is fetched, where *cause* leads to another host."""
-    meta = {key: value for key, value in cause.meta.items() if key != "download_slot"}
-    return Request(url, headers=cause.headers, meta=meta)
+    # What it asks for, and what lets it in, is for its own URL.
+    headers, meta = _of_network(cause)
+    meta.pop("download_slot", None)
+    return Request(url, cause.callback, headers=headers, meta=meta)
 
 
-def _inherited_meta(cause: Request) -> dict[str, Any]:
+def client_of(url: str, cause: Request, settings: RepSettings) -> tuple[dict[Any, Any], dict[str, Any]]:
+    """The headers and meta keys that let the client of *cause* in at *url*.
+
+    At another origin credentials stay behind, and what may hold some: of ``REP_CLIENT_META`` only names go there.
+    """
+    meta, given = cause.meta, cause.headers.keys()  # plain: headers look a name up in each of its spellings
+    chosen: set[str] = meta.keys() & settings.client_meta | meta.keys() & _CREDENTIALS
+    password = {b"Authorization": cause.headers.getlist(b"Authorization")} if b"Authorization" in given else {}
+    if (chosen or password) and Origin.find(url) != Origin.find(cause.url):
+        chosen = {key for key in chosen - _CREDENTIALS if isinstance(meta[key], str | int)}
+        password = {}
+    return password, {key: meta[key] for key in chosen}
+
+
+def _of_network(cause: Request) -> tuple[dict[Any, Any], dict[str, Any]]:
+    """The headers and meta keys by which *cause* takes its way: its name, address and proxy, for every server."""
+    meta, given = cause.meta, cause.headers.keys()
     # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
-    meta = cause.meta
-    keys = _INHERITED if is_of_environment(cause) else _INHERITED_WITH_PROXY
-    return {key: meta[key] for key in meta.keys() & keys}
-
-
-def _inherited_headers(cause: Request) -> dict[Any, Any]:
-    names = _INHERITED_HEADERS if "_auth_proxy" in cause.meta else _INHERITED_HEADERS[:1]
-    given = cause.headers.keys()  # plain: headers look a name up in each of its spellings
-    return {name: cause.headers.getlist(name) for name in names if name in given}
+    keys = _OF_NETWORK if is_of_environment(cause) else _OF_NETWORK_AND_PROXY
+    names = _HEADERS_OF_NETWORK if "_auth_proxy" in meta else _HEADERS_OF_NETWORK[:1]
+    headers = {name: cause.headers.getlist(name) for name in names if name in given}
+    return headers, {key: meta[key] for key in meta.keys() & keys}
 
 
 @dataclass(slots=True, eq=False)

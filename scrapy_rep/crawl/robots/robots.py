@@ -22,6 +22,10 @@ OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
 
 
+REFUSALS: Final = frozenset({401, 402, 403})
+"""Statuses by which a server refuses a robots.txt. They mean "unavailable", so everything is allowed."""
+
+
 @dataclass(slots=True, eq=False)
 class Robots:
     """The robots.txt of one origin as this crawl applies it, until ``until`` (POSIX seconds).
@@ -44,6 +48,8 @@ class Robots:
     """Whether Scrapy's HTTP cache answered: then it judges pages from that cache, and no others."""
     refused_by: str | None = None
     """The proxy that refused to fetch it, as `proxy_of` names it: this is for requests through that one alone."""
+    refused: frozenset[Any] | None = None
+    """What the clients had that the server refused it to: one that has more may be let in, and asks again."""
     may_request_delays: bool = field(init=False, repr=False)
     """False if the file requests no delay of any crawler: then no request has to look for one."""
     not_before: float = field(init=False, repr=False)

@@ -228,7 +228,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         if not crawl.crawler.settings.getbool("SCHEDULER_PERSIST"):
             raise InvalidSettingError("set SCHEDULER_PERSIST = True: else a worker that ends empties the queue")
         if server.connection_pool.connection_kwargs.get("decode_responses"):
-            raise InvalidSettingError("RedisHostQueue stores octets: remove decode_responses from REDIS_PARAMS")
+            raise InvalidSettingError("RedisHostQueue stores bytes: remove decode_responses from REDIS_PARAMS")
         sharing.host_queue, sharing.look_every, sharing.redis_limiter = self, _LOOK, partial(SiteTurns, self)
         self._check_format()
         self._push, self._poll_script, self.site_script = map(server.register_script, (_PUSH, _POLL, _SITE))

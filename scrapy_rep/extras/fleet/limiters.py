@@ -36,6 +36,11 @@ _SETTLING: Final = LONGEST_PAUSE + 2.0  # seconds until all processes have notic
 _OLD: Final = "DELETE FROM notes WHERE until <= ?"
 _SELECT: Final = "SELECT text FROM notes WHERE key = ?"
 _INSERT: Final = "INSERT OR REPLACE INTO notes VALUES (?, ?, ?)"
+_PUT_HOLD: Final = """
+INSERT OR REPLACE INTO holds (site, worker, told, until, delay, pace) VALUES (?, ?, ?, ?, ?, ?)
+"""
+_NEW_HOLDS: Final = "SELECT * FROM holds WHERE number > ?"
+_DROP_HOLDS: Final = "DELETE FROM holds WHERE number IN (SELECT number FROM holds ORDER BY number LIMIT ?)"
 
 
 class SqliteRateLimiter(RateLimiter):
@@ -76,13 +81,29 @@ class SqliteRateLimiter(RateLimiter):
         return await self._write(change)
 
     async def hold(self, hold: Hold) -> int:
-        return await self._write(lambda file: file.hold(self._worker, clock.time(), hold, MOST_HOLDS))
+        return await self._write(lambda file: self._keep(hold, file))
+
+    def _keep(self, hold: Hold, file: SqliteFile) -> int:
+        site, seconds, delay, pace = hold
+        now = clock.time()
+        with file.transaction() as connection:
+            execute = connection.execute
+            execute("DELETE FROM holds WHERE until <= ? OR (site = ? AND told > ?)", (now, site, now + CLOCK_SKEW))
+            until = execute("SELECT until FROM holds WHERE site = ?", (site,)).fetchone()
+            if until is not None and until[0] >= now + seconds:
+                return 0
+            execute(_PUT_HOLD, (site, self._worker, now, now + seconds, delay, pace))
+            first, last = execute("SELECT min(number), max(number) FROM holds").fetchone()
+            if last - first < MOST_HOLDS:  # else there may be too many, and to count them takes longer
+                return 0
+            excess = execute("SELECT count(*) FROM holds").fetchone()[0] - MOST_HOLDS
+            return execute(_DROP_HOLDS, (excess,)).rowcount if excess > 0 else 0
 
     async def holds(self) -> list[Hold]:
         if not self._connection.path.exists():  # a crawl that stores nothing makes no file
             return []
         try:
-            rows = await self._connection.read(lambda file: file.holds(self._heard))
+            rows = await self._connection.read(lambda file: file.rows(_NEW_HOLDS, self._heard))
         except StoreAwayError as error:
             raise self._away() from error
         now, found = clock.time(), []

@@ -7,30 +7,34 @@ more, and a body an hour after the last entry that needs it.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.robots.stores.codec import UnreadableEntryError, decode_json, encode_body, encode_json
+from scrapy_rep.crawl.robots.stores.codec import SCHEMA, UnreadableEntryError, decode, encode, encode_body
 from scrapy_rep.directives.ai import origin_of
 from scrapy_rep.extras.fleet.redis_connection import RedisAwayError
 from scrapy_rep.protocol import Origin
-from scrapy_rep.protocol.freshness import CLOCK_SKEW
+from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
 
 if TYPE_CHECKING:
     from scrapy_rep.crawl.robots.stores import Store
     from scrapy_rep.extras.fleet.redis_connection import RedisConnection
-    from scrapy_rep.protocol.freshness import Entry
 
 logger = logging.getLogger(__name__)
 
 _BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
 _SHA256_DIGITS: Final = 64  # in front of the JSON
 _BATCH: Final = 500  # keys that one call reads or deletes
+_DEFAULTS: Final = {"status": None, "hops": []} | {
+    field.name: field.default for field in fields(Entry) if field.default is not MISSING
+}
 
 # KEYS: entry. ARGV: what the key of a body begins with.
 _GET: Final = f"""
@@ -65,6 +69,25 @@ _PUT_NOTES: Final = """
 for number, key in ipairs(KEYS) do redis.call('SET', key, ARGV[number + 1], 'PX', ARGV[1]) end
 """
 _RELEASE: Final = "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0"
+
+
+def encode_json(entry: Entry) -> str:
+    """Return the facts of *entry* that differ from their defaults, and the `SCHEMA`, as a JSON object."""
+    facts = {
+        name: fact for name, fact in encode(entry).items() if name not in _DEFAULTS or fact != _DEFAULTS[name]
+    }
+    return json.dumps({"schema": SCHEMA, **facts}, separators=(",", ":"))
+
+
+def decode_json(origin: Origin, text: bytes, body: bytes) -> Entry:
+    """As `decode`, from what `encode_json` returned."""
+    try:
+        facts = {**_DEFAULTS, **json.loads(text)}
+    except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
+        raise UnreadableEntryError(str(error)) from error
+    if (schema := facts.pop("schema", None)) != SCHEMA:
+        raise UnreadableEntryError(f"another version of scrapy_rep wrote it: schema {schema}, not {SCHEMA}")
+    return decode(origin, facts, body)
 
 
 class RedisStore:

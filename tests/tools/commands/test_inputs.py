@@ -76,7 +76,7 @@ def test_a_file_larger_than_any_robots_txt_is_refused(
         assert command_here(explain, "/a", "--file", name) == (2, "")
         assert (
             capsys.readouterr().err
-            == f"scrapy robots explain: error: {name}: larger than {len(RULES) - 1} octets\n"
+            == f"scrapy robots explain: error: {name}: larger than {len(RULES) - 1} bytes\n"
         )
 
 

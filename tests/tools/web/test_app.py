@@ -51,7 +51,8 @@ def test_the_api_answers_with_verdicts_and_findings(local: Checker) -> None:
 def test_the_documentation_of_the_api_names_all_that_it_answers(local: Checker) -> None:
     text = ROBOTS + "Crawl-delay: 2\nContent-Signal: search=yes\nSitemap: /s.xml\n"
     answer = check(local, robots=text, urls=["/private", "/"], agents=["*", "a"]).data
-    described = {*re.findall(r"\w+", PAGES["docs/howto/web-checker.md"])}
+    pages = PAGES["docs/howto/web-checker.md"] + PAGES["docs/reference/commands/lint.md"]  # has the findings
+    described = {*re.findall(r"\w+", pages)}
     for agent in answer["agents"]:
         assert agent.pop("ai")[0].keys() == {"answers", "urls"}
     assert keys_in(answer) <= described

@@ -1,16 +1,15 @@
 """The stored form of an entry, the same in every store of this package.
 
 A store keeps an entry under its origin, as *facts* (plain values named like the fields of `Entry`: columns in
-SQLite, JSON elsewhere) and as a compressed body, once per content under its SHA-256. Other programs and other
+SQLite, JSON in fleets) and as a compressed body, once per content under its SHA-256. Other programs and other
 versions may write to the same store, so everything that is read back is checked here.
 """
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final
 
@@ -30,9 +29,6 @@ FACTS: Final = tuple(field.name for field in fields(Entry) if field.name not in 
 MAX_BODY: Final = 67_108_864
 """Octets of a body that are read back; a larger one, which only a large REP_MAX_SIZE allows, is fetched again."""
 
-_DEFAULTS: Final = {"status": None, "hops": []} | {
-    field.name: field.default for field in fields(Entry) if field.default is not MISSING
-}
 _facts_of = attrgetter(*FACTS)
 _TIMES: Final = ("fetched_at", "fresh_until", "unreachable_since", "tried_at", "retry_at")
 _LEVEL: Final = 3  # of zlib: a tenth more octets than the default, in 60 % of its time
@@ -69,14 +65,6 @@ def encode_body(entry: Entry) -> bytes:
     return deflater.compress(entry.body) + deflater.flush()
 
 
-def encode_json(entry: Entry) -> str:
-    """Return the facts of *entry* that differ from their defaults, and the `SCHEMA`, as a JSON object."""
-    facts = {
-        name: fact for name, fact in encode(entry).items() if name not in _DEFAULTS or fact != _DEFAULTS[name]
-    }
-    return json.dumps({"schema": SCHEMA, **facts}, separators=(",", ":"))
-
-
 def decode(origin: Origin, facts: Mapping[str, Any], body: bytes) -> Entry:
     """Return the entry of *origin* with these *facts* and this compressed *body*.
 
@@ -87,23 +75,12 @@ def decode(origin: Origin, facts: Mapping[str, Any], body: bytes) -> Entry:
         inflater = zlib.decompressobj()  # other programs may write to the store: a small body may be a bomb
         entry = Entry(origin=origin, body=inflater.decompress(body, MAX_BODY), **values)
         if not inflater.eof:
-            raise ValueError(f"its body is cut off, or longer than {MAX_BODY:,} octets")
+            raise ValueError(f"its body is cut off, or longer than {MAX_BODY:,} bytes")
     except (zlib.error, ValueError, TypeError, KeyError) as error:
         raise UnreadableEntryError(str(error)) from error
     if not _is_valid(entry):
         raise UnreadableEntryError("a fact has the wrong type or is out of range")
     return entry
-
-
-def decode_json(origin: Origin, text: bytes, body: bytes) -> Entry:
-    """As `decode`, from what `encode_json` returned."""
-    try:
-        facts = {**_DEFAULTS, **json.loads(text)}
-    except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
-        raise UnreadableEntryError(str(error)) from error
-    if (schema := facts.pop("schema", None)) != SCHEMA:
-        raise UnreadableEntryError(f"another version of scrapy_rep wrote it: schema {schema}, not {SCHEMA}")
-    return decode(origin, facts, body)
 
 
 def _is_valid(entry: Entry) -> bool:

@@ -47,6 +47,7 @@ _TABLES: Final = (
         key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL NOT NULL
     ) WITHOUT ROWID""",
     # A number is never used twice, so whoever knows the last one misses nothing.
+    # The statements on this table are with the limiter, which alone needs them.
     """CREATE TABLE IF NOT EXISTS holds (
         number INTEGER PRIMARY KEY AUTOINCREMENT, site TEXT NOT NULL UNIQUE, worker TEXT NOT NULL,
         told REAL NOT NULL, until REAL NOT NULL, delay REAL NOT NULL, pace REAL NOT NULL
@@ -77,10 +78,6 @@ INSERT INTO leases SELECT ?, ?, ? WHERE NOT EXISTS
 ON CONFLICT (origin) DO UPDATE SET holder = excluded.holder, until = excluded.until
 WHERE holder = excluded.holder OR until <= ?
 """
-_HOLD: Final = """
-INSERT OR REPLACE INTO holds (site, worker, told, until, delay, pace) VALUES (?, ?, ?, ?, ?, ?)
-"""
-_DROP: Final = "DELETE FROM holds WHERE number IN (SELECT number FROM holds ORDER BY number LIMIT ?)"
 _RELEASE: Final = "DELETE FROM leases WHERE origin = ? AND holder = ?"
 _DELETE_BODY_IF_UNUSED: Final = """
 DELETE FROM bodies WHERE sha256 = ? AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.sha256 = bodies.sha256)
@@ -202,11 +199,15 @@ class SqliteFile:
         """Whether the next write that may wait merges the log into the file: the disk takes some milliseconds."""
         return self._transactions >= _CHECKPOINT
 
+    def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return what the SELECT in *statement* finds."""
+        with self._reading:
+            return self._reads.execute(statement, values).fetchall()
+
     def get(self, origin: Origin) -> Entry | None:
         """Return the entry of *origin*, or None."""
-        with self._reading:
-            row = self._reads.execute(_GET, (str(origin),)).fetchone()
-        return _entry(row, origin) if row else None
+        rows = self.rows(_GET, str(origin))
+        return _entry(rows[0], origin) if rows else None
 
     def put(self, entry: Entry, holder: str, now: float) -> None:
         """Store *entry* unless a newer one is there, and release the lease of *holder* on its origin.
@@ -243,9 +244,8 @@ class SqliteFile:
 
     def note(self, key: str, now: float) -> str | None:
         """Return the text under *key*, or None."""
-        with self._reading:
-            row = self._reads.execute("SELECT text FROM notes WHERE key = ? AND until > ?", (key, now)).fetchone()
-        return str(row[0]) if row else None
+        rows = self.rows("SELECT text FROM notes WHERE key = ? AND until > ?", key, now)
+        return str(rows[0][0]) if rows else None
 
     def put_notes(self, notes: Mapping[str, str], now: float, seconds: float) -> None:
         """Store *notes* for so many *seconds*, and delete those whose time is over."""
@@ -253,30 +253,6 @@ class SqliteFile:
             connection.execute("DELETE FROM notes WHERE until <= ?", (now,))
             rows = [(key, text, now + seconds) for key, text in notes.items()]
             connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", rows)
-
-    def hold(self, worker: str, now: float, hold: tuple[str, float, float, float], most: int) -> int:
-        """Keep *hold*, which *worker* tells, unless its site asked for longer before.
-
-        A hold is a site, its seconds, its delay and its pace. Of more than *most*, the oldest are dropped; their
-        number is returned.
-        """
-        site, seconds, delay, pace = hold
-        with self.transaction() as connection:
-            execute = connection.execute
-            execute("DELETE FROM holds WHERE until <= ? OR (site = ? AND told > ?)", (now, site, now + CLOCK_SKEW))
-            until = execute("SELECT until FROM holds WHERE site = ?", (site,)).fetchone()
-            if until is not None and until[0] >= now + seconds:
-                return 0
-            execute(_HOLD, (site, worker, now, now + seconds, delay, pace))
-            first, last = execute("SELECT min(number), max(number) FROM holds").fetchone()
-            # To count them takes longer: only where there may be too many.
-            excess = execute("SELECT count(*) FROM holds").fetchone()[0] - most if last - first >= most else 0
-            return execute(_DROP, (excess,)).rowcount if excess > 0 else 0
-
-    def holds(self, after: int) -> list[tuple[int, str, str, float, float, float, float]]:
-        """Return the holds whose number is larger than *after*: number, site, worker, told, until, delay, pace."""
-        with self._reading:
-            return self._reads.execute("SELECT * FROM holds WHERE number > ?", (after,)).fetchall()
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
         """Return all entries, sorted by origin, or that of *origin* alone."""

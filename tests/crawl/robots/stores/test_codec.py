@@ -18,11 +18,10 @@ from scrapy_rep.crawl.robots.stores.codec import (
     SCHEMA,
     UnreadableEntryError,
     decode,
-    decode_json,
     encode,
     encode_body,
-    encode_json,
 )
+from scrapy_rep.extras.fleet.redis_store import decode_json, encode_json
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
 
@@ -127,5 +126,5 @@ def test_json_of_another_schema_is_unreadable(schema: Any) -> None:
 
 def test_a_body_that_inflates_beyond_all_bounds_is_not_read() -> None:
     bomb = zlib.compress(bytes(MAX_BODY + 1), 9)
-    with pytest.raises(UnreadableEntryError, match="longer than 67,108,864 octets"):
+    with pytest.raises(UnreadableEntryError, match="longer than 67,108,864 bytes"):
         decode(ORIGIN, encode(ENTRY), bomb)
