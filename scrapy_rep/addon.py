@@ -28,13 +28,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _GATE: Final = 100  # the order of Scrapy's own robots.txt middleware among the downloader middlewares
-
 _AFTER_AUTOTHROTTLE: Final = 900
 _AFTER_SCRAPYS_CONTRACTS: Final = 10
 _NEXT_TO_SPIDER: Final = 950
-
 _NEXT_TO_ENGINE: Final = 10  # after every spider middleware that may still drop or change what a callback yields
-
 _AFTER_HTTP_ERROR: Final = 600  # between Scrapy's middleware that drops error pages, and the one for the Referer
 
 

@@ -44,12 +44,12 @@ class UnreachableError(OSError):
 
 
 class ForbiddenByRobots(IgnoreRequest):
-    """A request that robots.txt forbids, or whose robots.txt is unreachable.
+    """A request that robots.txt forbids, whose robots.txt is unreachable, or whose site refuses its pages.
 
     ``origin`` is the origin whose robots.txt decided. ``reason`` is a `Reason`: a rule (``rule`` and its ``line``;
-    None and 0 with a parser back-end other than `RepRobotParser`), an unreachable origin, or a Crawl-delay that is
-    too long. ``retry_after`` is the number of seconds until an unreachable origin is fetched again; None
-    otherwise. ``__cause__`` is the failure of an unreachable origin.
+    None and 0 with a parser back-end other than `RepRobotParser`), an unreachable origin, a Crawl-delay that is
+    too long, or refusals. ``retry_after`` is the number of seconds until an unreachable origin is fetched again;
+    None otherwise. ``__cause__`` is the failure of an unreachable origin.
     """
 
     def __init__(
@@ -61,4 +61,5 @@ class ForbiddenByRobots(IgnoreRequest):
         self.reason: Reason = verdict.reason
         self.retry_after = retry_after
         where = f"line {self.line}, " if self.line else ""
-        super().__init__(f"Forbidden by robots.txt ({where}{self.rule or self.reason.value})")
+        who = "the site" if self.reason is Reason.REFUSED else "robots.txt"
+        super().__init__(f"Forbidden by {who} ({where}{self.rule or self.reason.value})")

@@ -12,14 +12,16 @@ from scrapy.http import HtmlResponse
 
 from fuzz.inputs import parts, text_of
 from scrapy_rep.directives import Directive, ai_answers, page_directives
-from scrapy_rep.directives.ai import Elements, Reservation, ReservationFile, bing, google, noai, read_ai_txt
+from scrapy_rep.directives.ai import Elements, Reservation, ReservationFile, noai
 from scrapy_rep.directives.dates import read_moment
 from scrapy_rep.directives.html import HtmlPage
 from scrapy_rep.directives.page import MAX_ITEMS, combine, directives_of, read_header, read_meta, read_robots_tag
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
 from scrapy_rep.directives.rsl import License, is_url, read_licenses, urls_in_header
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
-from scrapy_rep.directives.vocabulary import MAX_TEXT, Statement, answers, as_values, statements_in
+from scrapy_rep.directives.vocabulary import MAX_TEXT, Statement, answers, as_values
+from scrapy_rep.extras.ai.ai_signals import bing, google, statements_in
+from scrapy_rep.extras.ai.signals import read_ai_txt
 from scrapy_rep.extras.pages.page_directives import links_of, marked_links
 from scrapy_rep.extras.pages.reading import html_of
 from scrapy_rep.protocol import parse

@@ -12,6 +12,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
+from scrapy_rep.directives.refusals import read_refusal
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Access, Dialect, Origin, access
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS, crawler_of
 from scrapy_rep.tools.profiles import FALLBACK, token_for
@@ -170,8 +171,15 @@ def _where_from(capture: Capture) -> dict[str, Any]:
         "hops": hops,
         "location": capture.location and _without_user(capture.location),
         "problem": problem,
+        "refused": capture.refused or _refused_by(capture.status),
         "fetched_at": capture.fetched_at,
     }
+
+
+def _refused_by(status: int | None) -> str | None:
+    """What a response with this *status* refuses, by the status alone."""
+    refusal = read_refusal(status, {}) if status is not None else None
+    return str(refusal) if refusal is not None else None
 
 
 def _without_user(url: str) -> str:

@@ -29,7 +29,8 @@ class Capture(NamedTuple):
     transfer or content coding is left. ``fetched_at`` is aware. ``location`` is where a redirect leads that was
     not followed, absolute; ``hops`` are the URLs of those that were. ``problem`` says why there is no response, or
     not all of it, such as "truncated response (disconnect)". ``access`` is what the response means where a crawl
-    has said so. A file that is no site's has its name for a ``url``.
+    has said so. ``refused`` is what its status and headers refuse, as text; None where only the status is known. A
+    file that is no site's has its name for a ``url``.
     """
 
     url: str
@@ -40,3 +41,4 @@ class Capture(NamedTuple):
     problem: str | None = None
     hops: tuple[str, ...] = ()
     access: Access | None = None
+    refused: str | None = None

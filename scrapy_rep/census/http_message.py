@@ -10,13 +10,16 @@ import re
 from typing import Final, NamedTuple
 
 from scrapy_rep.decoders import decoders
+from scrapy_rep.directives import refusals
 from scrapy_rep.protocol.access import HEADERS, TRUNCATED, RawResponse, headers_read, read
 
 # As Chromium reads it: at most four octets, any version in any case, digits. A tab is a space: RFC 9112 section 4.
 _STATUS: Final = re.compile(rb"[\s\S]{0,4}?http[^ \t\r\n]*[ \t]*(\d{0,9})", re.IGNORECASE)
 _NO_NUMBER: Final = 200  # of a status line, for Chromium
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
-_NAMES: Final = "|".join(["location", "content-length", "transfer-encoding", *HEADERS]).encode()
+_NAMES: Final = "|".join(
+    ["location", "content-length", "transfer-encoding", *{*HEADERS, *refusals.HEADERS}]
+).encode()
 _FIELD: Final = re.compile(rb"^(%s)[ \t]*:[ \t]*([^\r\n]*)" % _NAMES, re.IGNORECASE | re.MULTILINE)
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\n")
 
@@ -24,13 +27,15 @@ _CHUNK: Final = re.compile(rb"(?:\r?\n)?([0-9a-fA-F]{1,8})[ \t]*(?:;[^\n]*)?\r?\
 class HttpMessage(NamedTuple):
     """A response. ``location`` is as written, None when there is none or it is empty; ``body`` is decoded.
 
-    ``problem`` says why the site is unreachable where the status does not, such as a body that is cut.
+    ``problem`` says why the site is unreachable where the status does not, such as a body that is cut. ``refused``
+    says what status and headers refuse; None if nothing.
     """
 
     status: int
     location: str | None
     body: bytes
     problem: str = ""
+    refused: str | None = None
 
 
 def http_message(octets: bytes, most: int, truncated: str = "") -> HttpMessage | None:
@@ -61,9 +66,11 @@ def http_message(octets: bytes, most: int, truncated: str = "") -> HttpMessage |
     headers["content-encoding"] = ",".join([headers.get("content-encoding", ""), *transfer])
     answer = RawResponse(_number(status), headers, body, damage, is_stopped, may_be_undone=True)
     reading = read(answer, limit=most, decoders=decoders())
-    if 300 <= answer.status < 500:  # nobody looks at it
-        return HttpMessage(answer.status, location or None, body[:most], reading.problem)
-    return HttpMessage(answer.status, location or None, reading.body[:most], reading.problem)
+    refusal = refusals.read_refusal(answer.status, headers_read(pairs, refusals.HEADERS))
+    octets = body if 300 <= answer.status < 500 else reading.body  # nobody looks at the former
+    return HttpMessage(
+        answer.status, location or None, octets[:most], reading.problem, str(refusal) if refusal else None
+    )
 
 
 def _length(pairs: list[tuple[str, str]]) -> int:

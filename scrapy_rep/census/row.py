@@ -60,6 +60,10 @@ class Row:
     hops: list[str] = _column("URLs of the redirects that were followed", make=list)
     location: str | None = _column("where the redirect leads that was not followed")
     problem: str | None = _column("why there is no robots.txt to read")
+    refused: str | None = _column(
+        "what the site refuses by status and headers instead of sending its robots.txt, such as `402, USD 0.01`,"
+        " `403, challenge, Cloudflare` or `403`; null if nothing"
+    )
     fetched_at: datetime | None = _column("when the response was captured, UTC")
     file: str | None = _column("where the body is saved, relative to the folder of the survey")
     is_html: bool = _column("whether the body is an HTML page instead of a robots.txt", default=False)
@@ -173,6 +177,11 @@ class Row:
         return next((match.expand(sentence) for match, sentence in found if match), problem[:_LONGEST_REASON])
 
     @property
+    def refusal(self) -> str:
+        """What the site refuses, without the price, or the URL of who blocks; empty for nothing."""
+        return re.sub(r"(?<=^451), .*|, [A-Za-z]{3} [0-9.]+$", "", self.refused or "")
+
+    @property
     def rules(self) -> int:
         """The number of allow and disallow lines."""
         return self.allow + self.disallow
@@ -208,7 +217,7 @@ class ColumnType(NamedTuple):
 TYPES: Final[dict[str, Any]] = get_type_hints(Row)
 """The types of the columns, in their order: plain values, and lists and maps of plain values."""
 
-ADDED: Final = ("instead",)
+ADDED: Final = ("instead", "refused")
 """The columns that rows of 1.0.0rc1 lack."""
 
 _REMOVED: Final = ("sketch",)  # rows of 1.0.0rc1 have it

@@ -94,10 +94,10 @@ class WarcReader:
             problem = f"{TRUNCATED} ({truncated})"
             return Capture(url, None, None, date, problem=problem) if truncated not in {"", "length"} else None
         if message.problem:
-            return Capture(url, status, None, date, problem=message.problem)
+            return Capture(url, status, None, date, problem=message.problem, refused=message.refused)
         self._bodies.add(_digest(record), message)
         self._bodies.add(url, message)
-        return Capture(url, status, message.body, date)
+        return Capture(url, status, message.body, date, refused=message.refused)
 
     def _revisit(self, record: WarcRecord, url: str, status: int | None, date: datetime) -> Capture:
         profile = record.headers.get("WARC-Profile") or ""

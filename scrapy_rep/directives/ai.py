@@ -145,11 +145,10 @@ def statements_of(
     site: Sequence[Statement],
     *,
     licenses: Collection[str] = (),
-    meanings: Iterable[str] = (),
 ) -> list[Statement]:
     """What a page says besides what its *site* does: in header *fields* by name, as directives and in *elements*.
 
-    *licenses* are the URLs of the licenses that the page names, *meanings* the names in `MEANINGS` that count.
+    *licenses* are the URLs of the licenses that the page names.
     """
     reservation = elements.reservation.over(Reservation.of(bounded(fields.get("tdm-reservation", ())), "header"))
     if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
@@ -161,7 +160,6 @@ def statements_of(
         *reservation.statements(),
         *elements.licensed,
         *noai(said, next(iter(fields.get("content-type", ())), "")),
-        *(one for meaning in meanings if meaning in MEANINGS for one in MEANINGS[meaning](said)),
     ]
 
 
@@ -174,33 +172,10 @@ def noai(page: PageDirectives, media_type: str = "") -> list[Statement]:
     *media_type* is the Content-Type of the response. DeviantArt, 2022; img2dataset and datadiligence obey it.
     """
     words = {"noai", "noimageai"} if media_type.strip().lower().startswith("image/") else {"noai"}
-    return _no(Signal.NOAI, [Purpose.AI_TRAIN], page, lambda one: one.name in words)
+    return said_no(Signal.NOAI, [Purpose.AI_TRAIN], page, lambda one: one.name in words)
 
 
-def bing(page: PageDirectives) -> list[Statement]:
-    """Return what ``noarchive`` means to Bing: the page is neither put into answers nor trained with.
-
-    ``nocache`` limits both to URL, title and snippet, which is no category: it is recorded. Where a page has both,
-    Bing takes it as ``nocache``: the one case where one more word permits more (Bing blog, 2023-09).
-    """
-    limited: list[Purpose | None] = [None] if "nocache" in page.marks else [Purpose.AI_INPUT, Purpose.AI_TRAIN]
-    return _no(Signal.BING, limited, page, lambda one: one.name in {"noarchive", "nocache"})
-
-
-def google(page: PageDirectives) -> list[Statement]:
-    """Return what ``nosnippet`` and ``max-snippet:0`` mean to Google: the page is no direct input to AI answers.
-
-    "Robots meta tag", 2026-03-24: they also apply to AI Overviews and AI Mode.
-    """
-    none = {("nosnippet", None), ("max-snippet", 0)}
-    return _no(Signal.GOOGLE, [Purpose.AI_INPUT], page, lambda one: (one.name, one.value) in none)
-
-
-MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing": bing, "google": google}
-"""What directives mean to one search engine, by the names of ``REP_AI_SOURCES``."""
-
-
-def _no(
+def said_no(
     signal: Signal, categories: Sequence[Purpose | None], page: PageDirectives, says: Callable[[Directive], bool]
 ) -> list[Statement]:
     """The statements of the directives that *says* finds; one without a category is recorded."""
@@ -247,19 +222,6 @@ def _rule(rule: Any, *, is_lone: bool) -> tuple[Pattern, Reservation] | None:
     reserved = _RESERVATIONS.get(str(value)) if type(value) in {int, str} else None
     irregular = is_lone or isinstance(value, str)
     return Pattern.of(location.partition("#")[0].encode()), Reservation(reserved, TDMREP, irregular)
-
-
-def read_ai_txt(file: RobotsTxt, token: str, url: str) -> list[Statement]:
-    """Return what an ``/ai.txt`` of Spawning says about training with *url* to the crawler called *token*.
-
-    https://spawning.ai/ai-txt (2023): a pattern for each type of media in the syntax of robots.txt (``Disallow:
-    *.jpg``, without a leading slash), and ``/`` for what is left. Where no rule matches, nothing is said.
-    """
-    verdict = file.verdict(token, url)
-    if not verdict.rule or not verdict.rule.value:
-        return []
-    text = shortened(str(verdict.rule))
-    return [Statement(Signal.AI_TXT, Purpose.AI_TRAIN, verdict.allowed, AI_TXT, text, verdict.line)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from scrapy_rep.protocol.records import kind_of
 
 from .rsl import MAX_LICENSES, is_url
 from .structured_fields import Token, parse_dictionary
-from .vocabulary import Purpose, Signal, Statement, label_of, level_of, shortened, without_repetitions
+from .vocabulary import USE_LEVELS, Purpose, Signal, Statement, label_of, shortened, without_repetitions
 
 MAX_ITEMS: Final = 100  # items of one Content-Signal line that are read
 MAX_PATTERNS: Final = 1_000  # with a wildcard, the first of a file that count; no honest file has as many
@@ -85,7 +85,7 @@ def _of_signal(text: str, source: str, line: int, *, irregular: bool = False) ->
         key, _, value = (part.strip() for part in item.lower().partition("="))
         says = _YES_OR_NO.get(value)
         read = Statement(Signal.CONTENT_SIGNAL, None, says, source, shortened(item), line, irregular)
-        if level_of(item):
+        if key == "use" and value in USE_LEVELS:
             yield read
         elif key:
             yield from _by_category(read, key)

@@ -5,7 +5,7 @@ Labels are one table of data, because drafts move: adding one is adding a line h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -47,16 +47,11 @@ class Permission(StringEnum):
     UNKNOWN = "unknown"
 
 
-class ContentUse(StringEnum):
-    """How much of a page may be used, the most restrictive level first; each is a string.
+USE_LEVELS: Final = ("immediate", "reference", "full")
+"""How much of a page may be used, the most restrictive first: ``use`` of Content-Signal (Cloudflare, 2026-07-01).
 
-    ``immediate``: act on it, and store nothing. ``reference``: index, quote and link back. ``full``: summarize and
-    reproduce (Cloudflare, 2026-07-01).
-    """
-
-    IMMEDIATE = "immediate"
-    REFERENCE = "reference"
-    FULL = "full"
+``immediate``: store nothing. ``reference``: index, quote and link back. ``full``: summarize and reproduce.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,25 +126,6 @@ def answers(statements: Iterable[Statement]) -> Mapping[Purpose, Permission]:
     }  # fmt: skip
 
 
-def level_of(item: str) -> ContentUse | None:
-    """The level that an *item* of Content-Signal names, such as ``use=reference``."""
-    key, _, value = (part.strip() for part in item.lower().partition("="))
-    return next((level for level in ContentUse if key == "use" and level.value == value), None)
-
-
-def reserved_from(
-    purposes: Iterable[Purpose], found: Mapping[Purpose, Permission], *, silence: Permission
-) -> list[Purpose]:
-    """Return the *purposes* to which the answers *found* are no; *silence* is what unknown means."""
-    refusing = {Permission.NO, Permission.UNKNOWN} if silence is Permission.NO else {Permission.NO}
-    return [purpose for purpose in purposes if found[purpose] in refusing]
-
-
-def first_refusal(statements: Iterable[Statement], purposes: Collection[Purpose]) -> Statement | None:
-    """Return the first of *statements* that says no to one of *purposes*."""
-    return next((one for one in statements if one.allows is False and one.category in purposes), None)
-
-
 def shortened(text: str) -> str:
     """Return *text* as a statement keeps it: bounded, and always encodable."""
     return text[:MAX_TEXT].encode("utf-8", "replace").decode()
@@ -183,16 +159,6 @@ def as_values(statements: Iterable[Statement], licenses: Iterable[str]) -> dict[
         "statements": [_as_dict(one) for one in said[:_MAX_IN_STAMP]],
         "licenses": [*licenses],
     }
-
-
-def statements_in(values: Mapping[str, Any] | None) -> list[Statement]:
-    """The statements of that part of a stamp."""
-    return [
-        Statement(**{
-            **one, "signal": Signal(one["signal"]), "category": one["category"] and Purpose(one["category"])
-        })
-        for one in (values or {}).get("statements", ())
-    ]  # fmt: skip
 
 
 def _as_dict(statement: Statement) -> dict[str, Any]:

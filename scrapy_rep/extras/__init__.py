@@ -5,6 +5,7 @@ Each is made when a setting asks for it, and subscribes to the events that it ne
 
 * `fleet` shares robots.txt files and delays between processes;
 * `backoff` slows down for a site that asks for it, and recovers;
+* `edge` counts sites that refuse by status what robots.txt allows, and leaves them alone;
 * `audit` writes every decision worth an account to a log;
 * `pages` reads what a page says about itself, drops links and stamps items;
 * `ai` reads what sites and pages say about their use by AI;

@@ -10,6 +10,8 @@ class ExtraTopic(Enum):
     """As `Topic`: a level, and the line that counts what was not logged."""
 
     BACKOFF = INFO, "%d more hosts asked to slow down, or failed repeatedly"
+    REFUSED = WARNING, "%d more sites refuse pages, whatever their robots.txt says"
+    SKIPPED = WARNING, "%d more sites refused pages in a row: their other pages are skipped"
     HELD = INFO, "%d more hosts get no request for a while: they asked an earlier run, or another process"
     HOLDS_DROPPED = WARNING, "%d more times, holds of sites were dropped"
     ABORTED = WARNING, "%d more requests of the browser could not be judged"

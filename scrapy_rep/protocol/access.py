@@ -11,7 +11,7 @@ Redirects were followed before. A fetch without a status is unreachable, and the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
@@ -89,26 +89,26 @@ _REFUSALS: Final = {Via.PROXY: frozenset({407}), Via.SERVICE: frozenset({401, 40
 """Statuses by which a carrier refuses a request: RFC 9110 section 15.5.8, and what scraping APIs document."""
 
 _WITH_PROXY_STATUS: Final = frozenset({402, 403, 407, 502, 504})
+_RANGE: Final = re.compile(r"bytes 0-(\d+)/(\d+)")
 _PROXY_ERROR: Final = re.compile(r";\s*error\s*=", re.IGNORECASE)  # RFC 9209 section 2.1.1
 
-_CHALLENGES: Final = {
-    "cf-mitigated": {"challenge"},
-    "x-amzn-waf-action": {"challenge", "captcha"},
-    "x-vercel-mitigated": {"challenge"},
+CHALLENGES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
+    "cf-mitigated": ("Cloudflare", frozenset({"challenge"})),
+    "x-amzn-waf-action": ("AWS WAF", frozenset({"challenge", "captcha"})),
+    "x-dd-b": ("DataDome", frozenset()),
+    "x-vercel-mitigated": ("Vercel", frozenset({"challenge"})),
 }
-"""Headers by which an edge says that its answer is a challenge: Cloudflare, AWS WAF, Vercel."""
+"""Headers by which an edge says that its answer is a challenge: whose they are, and the values, if not any."""
 
-HEADERS: Final = ("content-encoding", "content-range", "proxy-status", *_CHALLENGES)
+HEADERS: Final = ("content-encoding", "content-range", "proxy-status", *CHALLENGES)
 """The headers that `read` looks at."""
 
-_RANGE: Final = re.compile(r"bytes 0-(\d+)/(\d+)")
 
-
-def headers_read(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The `HEADERS` among *headers*, by name in lower case; several of one name are joined by commas."""
+def headers_read(headers: Iterable[tuple[str, str]], names: Container[str] = HEADERS) -> dict[str, str]:
+    """Those of *headers* that have one of *names*, by name in lower case; several of one are joined by commas."""
     found: dict[str, str] = {}
     for name, value in ((name.lower(), value) for name, value in headers):
-        if name in HEADERS:
+        if name in names:
             found[name] = f"{found[name]}, {value}" if name in found else value
     return found
 
@@ -155,13 +155,11 @@ def read(
 ) -> Meaning:
     """What *response* means to a reader of *limit* bytes; *overrides* are as in `access`."""
     status = response.status
-    if _is_refusal(response):
+    if is_of_carrier(status, response.headers, response.via):
         problem = f"the {response.via.value} refused: HTTP status {status}"
         return Meaning(Access.UNREACHABLE, problem=problem, is_of_site=False)
-    said = response.headers
-    challenges = [name for name in _CHALLENGES if name in said and said[name].strip().lower() in _CHALLENGES[name]]
-    if challenges and status not in overrides:
-        problem = f"a challenge in place of the answer ({challenges[0]}, HTTP status {status})"
+    if (name := challenge_in(response.headers)) and status not in overrides:
+        problem = f"a challenge in place of the answer ({name}, HTTP status {status})"
         return Meaning(Access.UNREACHABLE, problem=problem)
     means = access(status, overrides=overrides)
     if means is Access.SUCCESSFUL:
@@ -173,14 +171,16 @@ def read(
     return Meaning(means)
 
 
-def _is_refusal(response: RawResponse) -> bool:
+def challenge_in(headers: Mapping[str, str]) -> str:
+    """The header that says that an answer is a challenge; empty without one."""
+    said = ((name, *CHALLENGES[name], headers[name].strip().lower()) for name in CHALLENGES if name in headers)
+    return next((name for name, _, values, value in said if value in values or not values), "")
+
+
+def is_of_carrier(status: int, headers: Mapping[str, str], via: Via) -> bool:
     """Whether the carrier refused the request, or failed: the site has not spoken."""
-    if response.via is Via.NOBODY:
-        return False
-    has_failed = response.status in _WITH_PROXY_STATUS and _PROXY_ERROR.search(
-        response.headers.get("proxy-status", "")
-    )
-    return bool(has_failed) or response.status in _REFUSALS[response.via]
+    error = _PROXY_ERROR.search(headers.get("proxy-status", "")) if via is not Via.NOBODY else None
+    return bool(error and status in _WITH_PROXY_STATUS) or status in _REFUSALS.get(via, ())
 
 
 def body_of(response: RawResponse, limit: int, decoders: Mapping[str, Decoder]) -> tuple[bytes, str, str]:

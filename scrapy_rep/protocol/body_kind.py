@@ -26,7 +26,6 @@ _BEFORE_ROOT: Final = re.compile(rb"\s*(?:<\?[^>]*>|<!--.*?-->)", re.DOTALL)
 _HTML_ROOT: Final = re.compile(rb"\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)
 _XML_ROOT: Final = re.compile(rb"<(?:Error|rss|feed|urlset|sitemapindex)[\s>]")
 _JSON: Final = re.compile(rb"\s*(?:\{\s*[\"}]|\[\s*[\[{\"\]])")
-_JSON_ENDS: Final = (b"}", b"]")
 _COMMENT: Final = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*#")
 # A body may have half a million lines: only those that begin like a record are looked at, and no blank as a key.
 _LIKE_RECORD: Final = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*(?=\S)(?P<line>(?:%s)[^\r\n]*)" % KEYS, re.IGNORECASE)
@@ -75,7 +74,7 @@ def body_kind(body: bytes) -> BodyKind:
         head = head.partition(b"-->")[2].lstrip()
     if _TAG.match(head):
         return BodyKind.XML if _is_xml(head) else BodyKind.HTML
-    if _JSON.match(head) and text.rstrip().endswith(_JSON_ENDS):
+    if _JSON.match(head) and text.rstrip().endswith((b"}", b"]")):
         return BodyKind.JSON
     if any(kind_of(split_line(found["line"])[0]) is not Kind.UNKNOWN for found in _LIKE_RECORD.finditer(text)):
         return BodyKind.ROBOTS_TXT

@@ -31,6 +31,7 @@ class Reason(StringEnum):
     VISIT_TIME = "visit-time"
     """Only in audit logs and stamps of 1.0.0rc1: Visit-time forbids nothing any more."""
     AI_SIGNAL = "ai-signal"
+    REFUSED = "refused"
 
 
 class Verdict(NamedTuple):

@@ -69,10 +69,9 @@ _REMOVED: Final[dict[str, str]] = {
 }
 """Settings of 1.0.0rc1 that do nothing any more, and what to do instead. They warn until 1.0."""
 
-_OBEY_IS_NOT_ALWAYS: Final = (
+_OBEY_IS_NOT_ALWAYS: Final = (  # 1.0.0rc1 fetched it: the warning stays until 1.0, like those of `_REMOVED`
     'REP_CRAWL_DELAY = "obey" no longer fetches robots.txt with ROBOTSTXT_OBEY = False: set it to "always"'
 )
-"""1.0.0rc1 fetched it. This warning stays until 1.0, like those of `_REMOVED`."""
 
 _UNREACHABLE: Final = {choice.value: choice for choice in Unreachable}
 # Download handlers on curl and proxy middlewares read them. Browsers fail at an empty 404, and APIs cost money.
@@ -89,7 +88,6 @@ NOT_SHARED: Final = (
     "Loopback sites are for trials: their robots.txt is not stored, and their delays are not shared with other"
     " processes, unless REP_STORE_PATH, REP_REDIS_URL or a REP_STORE of your own is set"
 )
-
 
 NO_LAST_RUN: Final = (
     "REP_SITEMAP_SINCE = 'last run': {} keeps no last run; set REP_STORE_PATH or REP_REDIS_URL, give a store of"
@@ -164,6 +162,9 @@ class RepSettings:
 
     workers: int = _setting(number_of("processes", 1), 1)
     """Number of workers in the fleet; crawl delays are multiplied by it while Redis is away."""
+
+    refused: str = _setting(one_of("ignore", "report", "obey"), "report")
+    """What refusals by status mean: ``ignore``, ``report``, or ``obey``, to skip a site that repeats them."""
 
     crawl_delay: bool = _setting(one_of(obey=True, always=True, ignore=False), True)
     """Whether Crawl-delay is kept: ``obey``, ``always`` (with ``ROBOTSTXT_OBEY = False`` too) or ``ignore``."""
@@ -349,6 +350,7 @@ def extras_of(settings: BaseSettings, parsed: RepSettings) -> Iterator[str]:
         "edge.signatures.Signer": parsed.sign_key or parsed.sign_agent,  # first: what it sends nobody else sees
         "fleet.sharing.Sharing": parsed.store == "sqlite" or parsed.redis_url,
         "backoff.outcomes.Backoffs": parsed.backoff,
+        "edge.refusals.Refusals": parsed.refused != "ignore",
         "ai.signals.AiSignals": parsed.purposes,
         "audit.audit.Audit": parsed.audit or parsed.audit_required,
         "services.browser.gate_of": settings.get(ABORT_REQUEST),

@@ -43,7 +43,7 @@ def test_ours_a_page_carries_what_robots_txt_said(stamps: dict[str, Any]) -> Non
         "v": 1, "mode": "obey", "verdict": "allowed", "reason": "rule", "rule": "Allow: /open", "line": 2,
         "agent": "my", "origin": origin, "robots": f"{origin}/robots.txt", "status": 200,
         "sha256": sha256(RULES.encode()).hexdigest(), "fetched": stamps["/open"]["fetched"], "source": "fetched",
-        "exception": None, "page": None, "ai": None,
+        "exception": None, "page": None, "ai": None, "refused": None,
     }  # fmt: skip
     assert stamps["/other"] == {**stamps["/open"], "reason": "no rule", "rule": None, "line": 0}
 

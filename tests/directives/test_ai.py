@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives.ai import bing, google, noai
+from scrapy_rep.directives.ai import noai
 from scrapy_rep.directives.page import PageDirectives, combine, read_header, read_meta
+from scrapy_rep.extras.ai.ai_signals import bing, google
 from tests.directives.cases import said
 
 WORDS = [

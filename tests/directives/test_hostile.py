@@ -18,10 +18,7 @@ from scrapy_rep.directives.ai import (
     Elements,
     Reservation,
     ReservationFile,
-    bing,
-    google,
     noai,
-    read_ai_txt,
 )
 from scrapy_rep.directives.dates import read_moment
 from scrapy_rep.directives.page import MAX_ITEMS, combine, read_header, read_meta, read_robots_tag
@@ -29,6 +26,8 @@ from scrapy_rep.directives.robots_signals import MAX_PATTERNS, PathRules, Robots
 from scrapy_rep.directives.rsl import MAX_LICENSES, License, RslFile, read_licenses, urls_in_header
 from scrapy_rep.directives.structured_fields import parse_dictionary, parse_list
 from scrapy_rep.directives.vocabulary import MAX_UNREAD
+from scrapy_rep.extras.ai.ai_signals import bing, google
+from scrapy_rep.extras.ai.signals import read_ai_txt
 from scrapy_rep.protocol import Kind, Record, RobotsTxt, parse
 
 MEGABYTE = 1_000_000

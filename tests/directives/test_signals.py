@@ -8,9 +8,10 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_rep.directives.ai import Reservation, ReservationFile, read_ai_txt
+from scrapy_rep.directives.ai import Reservation, ReservationFile
 from scrapy_rep.directives.robots_signals import RobotsSignals, read_signal, read_usage
 from scrapy_rep.directives.vocabulary import MAX_TEXT, Permission, Statement, answers
+from scrapy_rep.extras.ai.signals import read_ai_txt
 from scrapy_rep.protocol import RobotsTxt, parse
 from tests.directives.cases import CASES, Case, said
 

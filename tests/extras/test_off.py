@@ -12,7 +12,7 @@ from tests.support.crawl import crawl
 from tests.support.run_crawl import Recorder
 from tests.support.site import Site, robots
 
-OFF = {"REP_STORE": "memory", "REP_BACKOFF": False, "REP_PAGE_DIRECTIVES": "ignore"}
+OFF = {"REP_STORE": "memory", "REP_BACKOFF": False, "REP_PAGE_DIRECTIVES": "ignore", "REP_REFUSED": "ignore"}
 
 
 class NamesExtras(Recorder):
@@ -38,12 +38,13 @@ class NamesExtras(Recorder):
     ("settings", "extras"),
     [
         (OFF, ""),
-        ({}, "backoff fleet pages topics"),
+        ({}, "backoff edge fleet pages topics"),
         ({**OFF, "REP_BACKOFF": True}, "backoff topics"),
+        ({**OFF, "REP_REFUSED": "report"}, "edge topics"),
         ({**OFF, "REP_PURPOSES": "search"}, "ai pages"),
         ({**OFF, "REP_ITEM_FIELD": "robots"}, "pages"),
     ],
-    ids=["all off", "default", "back-off", "purposes", "items"],
+    ids=["all off", "default", "back-off", "refusals", "purposes", "items"],
 )
 def test_only_the_extras_that_a_setting_asks_for_are_imported(settings: dict[str, Any], extras: str) -> None:
     with Site() as site:

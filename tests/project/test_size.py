@@ -18,12 +18,12 @@ PACKAGE = Path(__file__).parents[2] / "scrapy_rep"
 ROOMS = {  # files, how many there may be, and how many lines in them but for the pages
     "top": ("*.py settings/**/*.py", 9, 1_221),  # goal: 1,100 lines
     "protocol": ("protocol/**/*.py", 14, 2_420),  # goal: 2,300 lines
-    "directives": ("directives/**/*.py", 10, 2_596),  # goal: 2,400 lines
-    "crawl": ("crawl/**/*.py", 46, 9_483),  # goal: 7,600 lines
-    "crawl/runtime": ("crawl/runtime/**/*.py", 9, 1_640),  # goal: 7 files, 1,100 lines
+    "directives": ("directives/**/*.py", 11, 2_587),  # goal: 2,400 lines
+    "crawl": ("crawl/**/*.py", 46, 9_484),  # goal: 7,600 lines
+    "crawl/runtime": ("crawl/runtime/**/*.py", 9, 1_641),  # goal: 7 files, 1,100 lines
     "crawl/robots": ("crawl/robots/**/*.py", 13, 2_388),  # goal: 2,300 lines
-    "crawl/policy": ("crawl/policy/**/*.py", 4, 892),  # goal: 700 lines
-    "crawl/pacing": ("crawl/pacing/**/*.py", 10, 2_736),  # goal: 9 files, 1,950 lines
+    "crawl/policy": ("crawl/policy/**/*.py", 4, 891),  # goal: 700 lines
+    "crawl/pacing": ("crawl/pacing/**/*.py", 10, 2_735),  # goal: 9 files, 1,950 lines
     "crawl/gate": ("crawl/gate/**/*.py", 5, 1_078),  # goal: 900 lines
     "crawl/sitemaps": ("crawl/sitemaps/**/*.py", 4, 731),  # goal: 650 lines
     "extras": ("extras/**/*.py", 30, 4_400),

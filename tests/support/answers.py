@@ -185,6 +185,7 @@ CASES: Final[dict[str, Case]] = {
     "challenge-403": Case(UNREACHABLE, 403, more=(("CF-Mitigated", "challenge"),), body=HTML),
     "challenge-202-of-aws": Case(UNREACHABLE, 202, more=(("x-amzn-waf-action", "challenge"),), body=b""),
     "challenge-405-of-aws": Case(UNREACHABLE, 405, more=(("x-amzn-waf-action", "captcha"),), body=HTML),
+    "challenge-403-of-datadome": Case(UNREACHABLE, 403, more=(("X-DD-B", "1"),), body=HTML),
     # Without a proxy, the statuses and headers of proxies are those of the site.
     "407-of-the-site": Case(ALLOWED, 407),
     "403-with-proxy-status-of-the-site": Case(ALLOWED, 403, more=(("Proxy-Status", "cdn; error=dns_error"),)),

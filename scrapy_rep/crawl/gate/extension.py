@@ -154,6 +154,3 @@ class RepExtension:
         self._store.close()
         self._crawl.events.closed.send()
         self._crawl.stats.set_value("rep/memory/evicted_count", self.registry.origins.evicted)
-
-    def __repr__(self) -> str:
-        return f"<RepExtension {self.registry!r} {self._store!r}>"

@@ -55,6 +55,7 @@ _LOSSES: Final = (
          "REP_UNREACHABLE"),
     Loss("rep/crawl_delay/skipped_count", *_REQUEST, "whose Crawl-delay is too long",
          "REP_CRAWL_DELAY_MAX, REP_CRAWL_DELAY_OVER_MAX"),
+    Loss("rep/refused/skipped_count", *_REQUEST, "of sites that refuse them", "REP_REFUSED"),
     Loss("rep/sitemap/cross_submit_count", *_REQUEST, "for pages that only a sitemap of another site lists",
          "REP_OFFSITE_SITEMAPS"),
     Loss("rep/links/filtered_count", *_LINK, "that robots.txt forbids", _RULES),

@@ -276,10 +276,12 @@ class RepMiddleware:
         """Record that *request* is not sent, as *decision* says, and raise what ends it."""
         reason, origin, inc = decision.verdict.reason, robots.entry.origin, self._crawl.stats.inc_value
         if reason is not Reason.UNREACHABLE:
-            if reason is not Reason.CRAWL_DELAY:  # Scrapy's stat is for rules
+            if reason not in {Reason.CRAWL_DELAY, Reason.REFUSED}:  # Scrapy's stat is for rules
                 inc("robotstxt/forbidden")
             if reason is Reason.AI_SIGNAL:
                 inc("rep/ai/refused_count")
+            elif reason is Reason.REFUSED:
+                inc("rep/refused/skipped_count")
             self._account.decided(request, robots, decision)
             self._log(request, decision.why)
             raise ForbiddenByRobots(origin, decision.verdict, line=decision.line)

@@ -143,8 +143,8 @@ class Account:
             self.passed(request)
             if decision.outcome is Outcome.REPORTED:
                 self._reported.add(origin, decision)
-        elif decision.verdict.reason is Reason.UNREACHABLE:
-            self._unreachable_pages += 1
+        elif decision.verdict.reason in {Reason.UNREACHABLE, Reason.REFUSED}:
+            self._unreachable_pages += decision.verdict.reason is Reason.UNREACHABLE
             self.not_forbidden(request)
         else:
             self._forbidden.add(origin, decision)

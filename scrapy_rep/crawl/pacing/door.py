@@ -207,10 +207,12 @@ class Door:
     def _check_again(self, request: Request, before: Robots | None) -> None:
         """Raise for *request*, which has waited, if another robots.txt than the one of *before* forbids it.
 
-        One that has expired by now still says more than the one before it.
+        One that has expired by now still says more than the one before it. Exceptions expire, and what extras
+        decide may change, under the same robots.txt too.
         """
         judge, robots = self._judge, self._robots(request)
-        if judge is None or robots is None or (robots is before and not judge.policy.has_exceptions):
+        is_open = judge is not None and (judge.policy.has_exceptions or bool(self._events.deciding))
+        if judge is None or robots is None or (robots is before and not is_open):
             return
         try:
             urls = (self._crawl.targets.of(request), *self.spellings(request))
@@ -353,6 +355,3 @@ class Door:
         if is_robots_txt(request) or request.meta.get(_SENT_BACK) == self._id:
             raise ClosingError(_CLOSING)
         return _again(request, **{_SENT_BACK: self._id})
-
-    def __repr__(self) -> str:
-        return f"<Door outside={len(self._outside)}>"

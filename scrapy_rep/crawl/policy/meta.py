@@ -47,7 +47,8 @@ class Stamp:
     asked for, ``origin`` the site. ``robots`` is the URL that answered with ``status``; ``sha256`` is that of the
     body, ``fetched`` its time (ISO 8601, UTC); ``source`` is ``fetched``, ``revalidated``, ``store`` or ``stale``.
     ``page`` lists the directives of the page, such as ``noindex``; ``ai`` tells what the site says about the
-    purposes of the crawl (``REP_PURPOSES``). Both are None where nothing was read or said.
+    purposes of the crawl (``REP_PURPOSES``); ``refused`` says how the site refused the page all the same. Each is
+    None where nothing was read or said.
     """
 
     v: int
@@ -66,6 +67,7 @@ class Stamp:
     exception: dict[str, str | None] | None = None
     page: list[str] | None = None
     ai: dict[str, Any] | None = None
+    refused: dict[str, Any] | None = None
 
     @property
     def is_ordinary(self) -> bool:

@@ -362,9 +362,6 @@ class Judge:
         while expired:
             self._events.expired.send(expired.pop(0))
 
-    def __repr__(self) -> str:
-        return f"<Judge {self.policy!r} {self.registry!r}>"
-
 
 def exceptions_of(settings: RepSettings) -> list[PolicyException]:
     """The exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""

@@ -84,6 +84,3 @@ class Crawl:
     def find(self, kind: type[T]) -> T | None:
         """The part of class *kind*, or None if this crawl has none."""
         return self._parts.get(kind)
-
-    def __repr__(self) -> str:
-        return f"<Crawl of {self.crawler.spidercls.name}>"

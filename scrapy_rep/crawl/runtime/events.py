@@ -76,9 +76,6 @@ class Event:
     def __bool__(self) -> bool:
         return bool(self.subscribers)
 
-    def __repr__(self) -> str:
-        return f"<Event {len(self.subscribers)} subscribers>"
-
 
 _event: Final = partial(field, default_factory=Event)
 
@@ -161,6 +158,8 @@ class Events:
     # An outcome, sent by `runtime`.
     outcome: Event = _event()
     """``send(request, began, outcome)``: a response or exception from the network; see `Downloader.tell`."""
+    refused: Event = _event()
+    """``send(request, refusal)`` by an extra: the site refused *request*, as its answer says."""
     ended: Event = _event()
     """``send(request)``: *request* has left the downloader, with or without a response."""
     handled: Event = _event()

@@ -7,7 +7,7 @@ depends on them is in `DownloadSlots`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Container, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
@@ -172,13 +172,13 @@ class Engine:
 class Answers:
     """What the network answers to requests; what a middleware answers, such as Scrapy's HTTP cache, is not seen.
 
-    `Events.outcome` is sent for a response with one of ``statuses`` and for an exception, and while this
-    ``hears_all`` for any response. ``recent`` are the last responses with another status: when they came
-    (monotonic seconds), and the key of their download slot.
+    `Events.outcome` is sent for a response with one of ``statuses`` and for an exception, and while anybody is
+    ``eager`` for any response. ``recent`` are the last responses with another status: when they came (monotonic
+    seconds), and the key of their download slot.
     """
 
-    statuses: Container[int]
-    hears_all: bool = False
+    statuses: frozenset[int] = frozenset()
+    eager: set[object] = field(default_factory=set)
     recent: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=_MAX_RECENT))
 
 
@@ -190,6 +190,7 @@ class Downloader:
         self._events = events
         # Sends a request to the network; only the door may call it.
         self.send: Callable[[Request], Coroutine[Any, Any, Response]] = _no_door
+        self._answers = Answers()
 
     @cached_property
     def _downloader(self) -> Any:
@@ -241,12 +242,13 @@ class Downloader:
 
         self.send = send_once
 
-    def tell(self, answers: Answers) -> None:
-        """Send `Events.outcome` from now on, for what *answers* wants to hear of.
+    def tell(self, statuses: frozenset[int]) -> Answers:
+        """Send `Events.outcome` from now on, for responses with *statuses* too; return what all share who hear.
 
         Its arguments are a request, when that started (monotonic seconds), and the response or the exception.
         """
-        send, told = self.send, self._events.outcome.send
+        send, told, answers = self.send, self._events.outcome.send, self._answers
+        is_first, answers.statuses = not answers.statuses, answers.statuses | statuses
 
         async def send_and_tell(request: Request) -> Response:
             began = clock.monotonic()
@@ -258,11 +260,13 @@ class Downloader:
             is_asking = response.status in answers.statuses
             if not is_asking and "is_robotstxt_request" not in request.meta:
                 answers.recent.append((clock.monotonic(), request.meta.get("download_slot", "")))
-            if is_asking or answers.hears_all:
+            if is_asking or answers.eager:
                 told(request, began, response)
             return response
 
-        self.send = send_and_tell
+        if is_first:
+            self.send = send_and_tell
+        return answers
 
     def set_backout(self, needs_backout: Callable[[], bool]) -> Callable[[], bool]:
         """Let *needs_backout* tell whether the engine and a lazy ``start()`` take no request now.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -12,16 +12,9 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.policy.policy import Mode
-from scrapy_rep.directives.ai import Elements, licenses_named, statements_of
+from scrapy_rep.directives.ai import Elements, licenses_named, said_no, statements_of
 from scrapy_rep.directives.page import fields_of
-from scrapy_rep.directives.vocabulary import (
-    Permission,
-    Statement,
-    answers,
-    as_values,
-    reserved_from,
-    statements_in,
-)
+from scrapy_rep.directives.vocabulary import Permission, Purpose, Signal, Statement, answers, as_values
 from scrapy_rep.extras.ai.signals import RESERVED
 from scrapy_rep.extras.pages.reading import PageMiddleware, content_type_of, headers_of, is_successful
 from scrapy_rep.signals import ai_signals
@@ -32,7 +25,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_rep.directives import PageDirectives
-    from scrapy_rep.directives.vocabulary import Purpose
 
 logger = logging.getLogger(__name__)
 
@@ -113,4 +105,46 @@ def signals_of(
     fields = fields_of(headers_of(response, _FIELDS))
     elements = Elements.of(response.body, content_type_of(response), response.url)
     licenses = licenses_named(fields, elements, response.url)
-    return statements_of(fields, said, elements, site, licenses=licenses, meanings=sources), licenses
+    by_page = statements_of(fields, said, elements, site, licenses=licenses)
+    return [*by_page, *(one for name in sources if name in MEANINGS for one in MEANINGS[name](said))], licenses
+
+
+def bing(page: PageDirectives) -> list[Statement]:
+    """Return what ``noarchive`` means to Bing: the page is neither put into answers nor trained with.
+
+    ``nocache`` limits both to URL, title and snippet, which is no category: it is recorded. Where a page has both,
+    Bing takes it as ``nocache``: the one case where one more word permits more (Bing blog, 2023-09).
+    """
+    limited: list[Purpose | None] = [None] if "nocache" in page.marks else [Purpose.AI_INPUT, Purpose.AI_TRAIN]
+    return said_no(Signal.BING, limited, page, lambda one: one.name in {"noarchive", "nocache"})
+
+
+def google(page: PageDirectives) -> list[Statement]:
+    """Return what ``nosnippet`` and ``max-snippet:0`` mean to Google: the page is no direct input to AI answers.
+
+    "Robots meta tag", 2026-03-24: they also apply to AI Overviews and AI Mode.
+    """
+    none = {("nosnippet", None), ("max-snippet", 0)}
+    return said_no(Signal.GOOGLE, [Purpose.AI_INPUT], page, lambda one: (one.name, one.value) in none)
+
+
+MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing": bing, "google": google}
+"""What directives mean to one search engine, by the names of ``REP_AI_SOURCES``."""
+
+
+def reserved_from(
+    purposes: Iterable[Purpose], found: Mapping[Purpose, Permission], *, silence: Permission
+) -> list[Purpose]:
+    """The *purposes* to which the answers *found* are no; *silence* is what unknown means."""
+    refusing = {Permission.NO, Permission.UNKNOWN} if silence is Permission.NO else {Permission.NO}
+    return [purpose for purpose in purposes if found[purpose] in refusing]
+
+
+def statements_in(values: Mapping[str, Any]) -> list[Statement]:
+    """The statements in *values*, which `as_values` has made for a stamp."""
+    return [
+        Statement(**{
+            **one, "signal": Signal(one["signal"]), "category": one["category"] and Purpose(one["category"])
+        })
+        for one in values.get("statements", ())
+    ]  # fmt: skip

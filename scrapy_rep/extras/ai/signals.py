@@ -18,12 +18,12 @@ from scrapy_rep.crawl.policy.policy import Judge, forbidden_for
 from scrapy_rep.crawl.robots.registry import Registry
 from scrapy_rep.crawl.robots.robots import OCTETS_BESIDE_BODY
 from scrapy_rep.crawl.runtime.scrapy_internals import is_for_sitemap
-from scrapy_rep.directives.ai import AI_TXT, TDMREP, read_ai_txt
+from scrapy_rep.directives.ai import AI_TXT, TDMREP
 from scrapy_rep.directives.robots_signals import NO_SIGNALS, RobotsSignals
 from scrapy_rep.directives.rsl import said_by_licenses
-from scrapy_rep.directives.vocabulary import Statement, as_values, first_refusal
+from scrapy_rep.directives.vocabulary import Purpose, Signal, Statement, as_values, shortened
 from scrapy_rep.extras.ai.files import SiteFiles
-from scrapy_rep.protocol import Access, Reason, Verdict
+from scrapy_rep.protocol import Access, Reason, RobotsTxt, Verdict
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.policy.policy import Decision, Mode
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.crawl.runtime.crawl import Crawl
-    from scrapy_rep.directives.vocabulary import Purpose
     from scrapy_rep.extras.ai.files import KeptFile
 
 RESERVED: Final = forbidden_for(Reason.AI_SIGNAL)
 """The verdict on a page that its site reserves from a purpose of the crawl."""
 
-_NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY}
+_NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY, Reason.REFUSED}
 _MAX_TOKENS: Final = 16  # for which signals are kept
 _COPIES_OF_FILE: Final = 32  # measured with tracemalloc on CPython 3.11
 
@@ -168,7 +167,8 @@ def as_reserved(
     decide_by: Callable[[Verdict, str, Mode], Decision],
 ) -> Decision:
     """*decision*, or what *decide_by* makes of it where *signals* reserve *url* from one of *purposes*."""
-    refusal = first_refusal(signals.statements(url), purposes)
+    said = signals.statements(url)
+    refusal = next((one for one in said if one.allows is False and one.category in purposes), None)
     return decision if refusal is None else decide_by(RESERVED, url, decision.mode)._replace(line=refusal.line)
 
 
@@ -181,3 +181,16 @@ def said_by_files(files: Mapping[str, KeptFile], token: str, url: str, licenses:
     if licenses:
         said += said_by_licenses(licenses, {each: read[each] for each in licenses if each in read}, url)
     return said
+
+
+def read_ai_txt(file: RobotsTxt, token: str, url: str) -> list[Statement]:
+    """Return what an ``/ai.txt`` of Spawning says about training with *url* to the crawler called *token*.
+
+    https://spawning.ai/ai-txt (2023): a pattern for each type of media in the syntax of robots.txt (``Disallow:
+    *.jpg``, without a leading slash), and ``/`` for what is left. Where no rule matches, nothing is said.
+    """
+    verdict = file.verdict(token, url)
+    if not verdict.rule or not verdict.rule.value:
+        return []
+    text = shortened(str(verdict.rule))
+    return [Statement(Signal.AI_TXT, Purpose.AI_TRAIN, verdict.allowed, AI_TXT, text, verdict.line)]

@@ -6,6 +6,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime, timezone
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from scrapy_rep.crawl.robots.robots import Robots
     from scrapy_rep.directives import PageDirectives
+    from scrapy_rep.directives.refusals import Refusal
     from scrapy_rep.extras.backoff.site_backoff import Plea, SiteBackoff
 
 logger = logging.getLogger(__name__)
@@ -79,6 +81,7 @@ class Audit:
         events.reserved.subscribe(self._ai)
         events.dropped.subscribe(self._drop)
         events.asked.subscribe(self._backoff)
+        events.refused.subscribe(self._refused)
         # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
@@ -156,6 +159,10 @@ class Audit:
             reason=plea.reason, why=plea.why, seconds=round(backoff.seconds_left(), 3),
             asked=None if plea.seconds is None else round(plea.seconds, 3),
         )  # fmt: skip
+
+    def _refused(self, request: Request, refusal: Refusal) -> None:
+        """Record that the site refused *request*, which robots.txt allows or is for."""
+        self._add("refused", url=self._url(request), **asdict(refusal))
 
     def _add_decision(self, event: str, request: Request, stamp: Mapping[str, Any], **more: Any) -> None:
         referer = (request.headers.get(b"Referer") or b"").decode("latin-1")

@@ -18,7 +18,6 @@ from scrapy_rep.crawl.pacing.slots import Slots
 from scrapy_rep.crawl.robots.request import is_robots_txt
 from scrapy_rep.crawl.runtime.event_loop import Timer
 from scrapy_rep.crawl.runtime.log import describe
-from scrapy_rep.crawl.runtime.scrapy_internals import Answers
 from scrapy_rep.extras.backoff.site_backoff import (
     FAILING,
     QUIET,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_STATUSES: Final = SLOW_DOWN | FAILING
 _OF_GATEWAYS: Final = frozenset({502, 504})
 
 _REMEMBERED: Final = 300.0  # seconds for which a failure may repeat: more than Scrapy's DOWNLOAD_TIMEOUT
@@ -76,7 +76,6 @@ class Backoffs:
         self._most = crawl.settings.backoff_max
         failures = crawl.crawler.settings.getlist("RETRY_EXCEPTIONS")
         self._failures: tuple[type[Exception], ...] = tuple(map(load_object, failures))
-        self._answers = Answers(SLOW_DOWN | FAILING)
         self._backoffs: dict[str, SiteBackoff] = {}  # by site
         self._failed: dict[str, _Failure] = {}  # by site
         self._timer = Timer()
@@ -88,7 +87,7 @@ class Backoffs:
             return
         self._events.outcome.subscribe(self._ended)
         self._events.told.subscribe(self._learn)
-        self._crawl.downloader.tell(self._answers)
+        self._answers = self._crawl.downloader.tell(_STATUSES)
         self._crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
 
     def _ended(self, request: Request, began: float, outcome: Response | Exception) -> None:
@@ -98,7 +97,9 @@ class Backoffs:
         plea, name = self._plea(request, outcome), self._crawl.targets.site(request)
         if plea is not None:
             self._ask(request, self._slots.site(name), began, plea)
-        elif isinstance(outcome, Response) and outcome.status not in self._answers.statuses:
+        elif isinstance(outcome, Response) and outcome.status not in _STATUSES:
+            if outcome.status in self._answers.statuses:  # which another asked for
+                self._answers.recent.append((clock.monotonic(), self._crawl.download_slots.key(request)))
             self._recover(name, began)
 
     def _plea(self, request: Request, outcome: Response | Exception) -> Plea | None:
@@ -107,7 +108,7 @@ class Backoffs:
             is_of_site = isinstance(outcome, self._failures) and not request.meta.get("proxy")
             return Plea("failure", describe(outcome), counts_alone=False) if is_of_site else None
         status = outcome.status
-        if status not in self._answers.statuses or (status in _OF_GATEWAYS and _is_of_proxy(request, outcome)):
+        if status not in _STATUSES or (status in _OF_GATEWAYS and _is_of_proxy(request, outcome)):
             return None
         seconds = seconds_asked(outcome, clock.time()) if status in SLOW_DOWN else None
         return Plea(str(status), f"HTTP status {status}", seconds, status in SLOW_DOWN)
@@ -173,7 +174,8 @@ class Backoffs:
 
     def _hear(self) -> None:
         """Hear of good answers only while there is something that they may end: each costs a call."""
-        self._answers.hears_all = bool(self._backoffs or self._failed)
+        eager = self._answers.eager
+        (eager.add if self._backoffs or self._failed else eager.discard)(self)
 
     def _of(self, site: Site) -> SiteBackoff | None:
         """The back-off of *site*; one of a site that was forgotten meanwhile counts no more."""

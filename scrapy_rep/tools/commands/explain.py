@@ -288,7 +288,9 @@ def _as_text(url: str, rules: CrawlerRules, policy: CrawlPolicy | None, out: IO[
     """Return the whole explanation, on several lines; *policy* is that of a crawl, if one applies."""
     explanation = rules.explain(url)
     applied = policy.apply(url, explanation.verdict) if policy else None
-    lines = [f"{_painted(explanation.verdict, out)}  {paint(shown(url), 'strong', out)}", ""]
+    refusal = said.page.refusal if said.page else None
+    refused = paint(f", refused by the site ({refusal})", "bad", out) if refusal else ""
+    lines = [f"{_painted(explanation.verdict, out)}{refused}  {paint(shown(url), 'strong', out)}", ""]
     purposes = policy.purposes if policy and explanation.verdict.allowed else ()
     held = rules.fetched.held if rules.fetched else 0.0
     requested = _requested_as(url, rules)
@@ -350,6 +352,8 @@ def _source(fetched: FetchedRobots) -> list[str]:
     lines = [shown(entry.url), *(f"redirected to {shown(hop)}" for hop in entry.hops)]
     if fetched.problem:
         return [*lines, f"unreachable: {shown(fetched.problem)}", f"next attempt after {time_text(robots.until)}"]
+    if fetched.refusal:
+        lines.append(f"refused by the site ({fetched.refusal}), which RFC 9309 takes for no robots.txt")
     if robots.is_stale:
         attempts = number_of(entry.failures, "attempt", "attempts")
         lines.append(f"unreachable after {attempts}: using the copy fetched {age} ago")
@@ -456,4 +460,5 @@ def _source_facts(rules: CrawlerRules) -> dict[str, Any]:
         "from_store": not fetched.is_fresh,
         "until": time_fact(fetched.robots.until),
         "problem": fetched.problem or None,
+        "refused": asdict(fetched.refusal) if fetched.refusal else None,
     }

@@ -19,6 +19,7 @@ from twisted.internet.defer import DeferredList, FirstError
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.extension import RepExtension
+from scrapy_rep.crawl.pacing.door import Door
 from scrapy_rep.crawl.robots.parser import RepRobotParser
 from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.log import describe
@@ -29,6 +30,7 @@ from scrapy_rep.exceptions import ForbiddenByRobots, InvalidSettingError
 from scrapy_rep.extras.ai.files import SiteFiles, needed_files
 from scrapy_rep.extras.ai.signals import said_by_files
 from scrapy_rep.extras.backoff.outcomes import Backoffs
+from scrapy_rep.extras.edge.refusals import Refusals
 from scrapy_rep.extras.fleet.sharing import Sharing
 from scrapy_rep.protocol.display import shown
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_rep.crawl.robots.robots import Robots
+    from scrapy_rep.directives.refusals import Refusal
     from scrapy_rep.directives.vocabulary import Statement
     from scrapy_rep.extras.ai.files import KeptFile
     from scrapy_rep.protocol import Origin, RobotsTxt
@@ -56,14 +59,16 @@ _MOST_OCTETS: Final = 52_428_800  # of a page
 class FetchedRobots:
     """The robots.txt of ``origin``; ``is_fresh`` when it was fetched now rather than found in the store.
 
-    A crawl requests no page for ``held`` seconds, because of a back-off. ``has_files`` says that the files that
-    speak about AI, if the origin has any, are in ``files``, and ``has_licenses`` that those that it names are.
+    A crawl requests no page for ``held`` seconds, because of a back-off. ``refusal`` is what the site
+    answered instead of the file. ``has_files`` says that the files that speak about AI, if the origin has any, are
+    in ``files``, and ``has_licenses`` that those that it names are.
     """
 
     origin: Origin
     robots: Robots
     is_fresh: bool
     held: float = 0.0
+    refusal: Refusal | None = None
     has_files: bool = False
     has_licenses: bool = False
     files: Mapping[str, KeptFile] = field(default_factory=dict)
@@ -92,10 +97,14 @@ class FetchedRobots:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """The ``response`` to the one request for a page, or the ``problem`` that kept it from coming."""
+    """The ``response`` to the one request for a page, or the ``problem`` that kept it from coming.
+
+    ``refusal`` is what the response refuses.
+    """
 
     response: Response | None = None
     problem: str = ""
+    refusal: Refusal | None = None
 
 
 _ONE_REQUEST: Final = {
@@ -115,6 +124,8 @@ class CrawlFetcher:
         self.crawler = crawler
         self._extension = extension
         self._crawl = Crawl.of(crawler)
+        self._refusals = self._crawl.part(Refusals)
+        self._crawl.part(Door).open()  # behind which answers are heard
         self._began = clock.time()
         self._held_until: dict[str, float] = {}  # by site, monotonic; what other crawls were asked
 
@@ -126,7 +137,9 @@ class CrawlFetcher:
     async def fetch(self, origin: Origin) -> FetchedRobots:
         """Return the robots.txt of *origin*; an unreachable origin gives an entry that says so."""
         robots = await self._extension.robots(origin.robots_url)
-        return FetchedRobots(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
+        fetched = FetchedRobots(origin, robots, is_fresh=robots.entry.tried_at >= self._began)
+        fetched.refusal = self._refusals.of_robots_txt(robots.entry.url, robots.entry.status)
+        return fetched
 
     async def fetch_each(self, origins: Iterable[Origin], found: Callable[[FetchedRobots], object]) -> None:
         """Hand the robots.txt of each of *origins* to *found* as it arrives, as `for_each` does."""
@@ -191,7 +204,8 @@ class CrawlFetcher:
         """Request *url* once. A redirect is not followed, because it speaks for its own URL. Never raises."""
         request = Request(url, callback=NO_CALLBACK, dont_filter=True, meta=dict(_ONE_REQUEST))
         try:
-            return FetchedPage(await self.crawler.engine.download_async(request))
+            response = await self.crawler.engine.download_async(request)
+            return FetchedPage(response, refusal=self._refusals.of(request, response))
         except ForbiddenByRobots as error:
             return FetchedPage(problem=f"not requested: {error}")
         except Exception as error:  # noqa: BLE001  # of a download handler or another middleware

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +20,7 @@ from scrapy_rep.tools.profiles import NONE, Reading, reading
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from scrapy_rep.directives.refusals import Refusal
     from scrapy_rep.protocol import RobotsTxt, Verdict
     from scrapy_rep.settings import RepSettings
 
@@ -33,7 +34,7 @@ class PageFindings:
     """The answer to the one request for a page: ``status`` is None if none came, and ``problem`` says why.
 
     ``location`` is the target of a redirect, ``directives`` are those for the crawler; they count if the page
-    ``has_effect``.
+    ``has_effect``. ``refusal`` is that of the site.
     """
 
     status: int | None = None
@@ -41,6 +42,7 @@ class PageFindings:
     problem: str = ""
     directives: PageDirectives = field(default_factory=PageDirectives)
     has_effect: bool = False
+    refusal: Refusal | None = None
 
     def as_lines(self) -> Iterator[str]:
         """What came of the request."""
@@ -50,13 +52,16 @@ class PageFindings:
         yield f"HTTP status {self.status}"
         if self.location:
             yield f"redirects to {shown(self.location)}, which was not requested"
+        elif self.refusal is not None:
+            yield f"refused by the site ({self.refusal}): what the answer says has no effect"
         elif not self.has_effect:
             yield "an error page: what it says has no effect"
 
     def as_facts(self) -> dict[str, Any]:
         """The same, and the directives, as data for JSON."""
         facts = {"status": self.status, "location": self.location or None, "problem": self.problem or None}
-        return {**facts, **page_facts(self.directives)}
+        refused = asdict(self.refusal) if self.refusal else None
+        return {**facts, "refused": refused, **page_facts(self.directives)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,5 +204,6 @@ def _read(page: FetchedPage, names: Sequence[str], site: UrlStatements, settings
     statements, licenses = signals_of(response, directives, site.statements, settings.ai_sources)
     is_redirect = HTTPStatus.MULTIPLE_CHOICES <= response.status < HTTPStatus.BAD_REQUEST
     location = (response.headers.get(b"Location") or b"").decode("latin-1") if is_redirect else ""
-    findings = PageFindings(response.status, location, "", directives, reading.is_successful(response))
+    has_effect = reading.is_successful(response) and page.refusal is None
+    findings = PageFindings(response.status, location, "", directives, has_effect, page.refusal)
     return UrlStatements(statements, licenses or site.licenses, findings)

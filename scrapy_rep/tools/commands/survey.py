@@ -168,6 +168,7 @@ def _captured(fetched: FetchedRobots, to: SurveyFolder) -> tuple[Capture, str | 
         problem=fetched.problem or None,
         hops=entry.hops,
         access=access,
+        refused=str(fetched.refusal) if fetched.refusal else None,
     )
     return capture, to.save_body(fetched.origin, entry.body) if is_there else None
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from scrapy_rep.directives.robots_signals import AI_TRAINING, MAX_ITEMS
 from scrapy_rep.directives.rsl import is_url
-from scrapy_rep.directives.vocabulary import LABELS, ContentUse, Signal
+from scrapy_rep.directives.vocabulary import LABELS, USE_LEVELS, Signal
 from scrapy_rep.protocol import Extension, Kind, Record, Rule, parse
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.protocol.product_token import is_global, token_in
@@ -22,7 +22,6 @@ from .subject import UNNAMED, Subject, closing
 
 _KEYS: Final = tuple(label.name for label in LABELS if label.signal is Signal.CONTENT_SIGNAL)
 _YES_OR_NO: Final = ("yes", "no")
-_LEVELS: Final = tuple(level.value for level in ContentUse)
 _AI_TRAINING: Final = b"allowaitraining"
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _PATH: Final = re.compile(r"([/*]\S*)\s*(.*)", re.DOTALL)
@@ -213,7 +212,7 @@ def _problems(item: str, guesses: Guesses) -> Iterator[tuple[str, ...]]:
         hint = f"; perhaps {meant} was meant" if meant else ""
         right = (meant if equals else f"{meant}=yes or {meant}=no") if meant else "search, ai-input or ai-train"
         yield "unknown-content-signal", written or item, hint, right
-    elif value.lower() not in (levels := _LEVELS if key == "use" else _YES_OR_NO):
+    elif value.lower() not in (levels := USE_LEVELS if key == "use" else _YES_OR_NO):
         comma = ", and a comma before the next key" if re.search(r"[\s;]", value) else ""
         right = " or ".join(f"{key}={level}" for level in levels)
         yield "bad-content-signal", item, " or ".join(levels), right + comma

@@ -51,6 +51,7 @@ def report(
         signals=_ranked(totals, "signal", "blue"),
         answers=_answers(totals),
         reasons=_ranked(totals, "reason", "red"),
+        refusals=_ranked(totals, "refuses", "amber"),
         statuses=sorted(_ranked(totals, "status", "blue"), key=lambda part: part.name),
         medians={name: median(values) for name, values in totals.figures.items()},
         shared_sites=totals.owners.shared_sites(),

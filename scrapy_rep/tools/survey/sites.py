@@ -31,6 +31,7 @@ _CHANGED: Final = "The file is not in the folder of the survey, or it has change
 
 _GROUPS: Final[dict[str, str]] = {
     "serves": "The site serves", "reason": "Could not be read", "status": "HTTP status",
+    "refuses": "Refuses its robots.txt",
     **{severity: f"{name.capitalize()}s" for severity, (name, _) in SEVERITIES.items()},
     "shuts-out": "Shuts out by name", "names": "Names", "signal": "AI-use signals",
     "blocks": "Blocks", "answer": "Answers about AI",
@@ -146,6 +147,8 @@ def _facts(record: Row) -> Iterator[tuple[str, ...]]:
         yield "Could not be read", record.reason, record.problem
     if record.status is not None:
         yield "HTTP status", str(record.status)
+    if record.refused:
+        yield "Refused", record.refused
     if record.url:
         yield "Address", record.url
     if record.location:

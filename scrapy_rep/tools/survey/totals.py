@@ -137,7 +137,7 @@ class Totals(Sums):
         self.captured: tuple[datetime, datetime] | None = None
         self.traits: Counter[tuple[str, str]] = Counter()
         self.agents: Counter[str] = Counter()
-        self.with_sitemap = self.with_star = 0
+        self.with_sitemap = self.with_star = self.refusing = 0
         self.figures: dict[str, Counter[float]] = {name: Counter() for name in FIGURES}
         self.owners = Owners()
         self._spellings: dict[str, str] = {}
@@ -146,6 +146,7 @@ class Totals(Sums):
         """Count *row*."""
         super().add(row)
         self.traits.update(traits(row))
+        self.refusing += bool(row.refused)
         if row.fetched_at:
             first, last = self.captured or (row.fetched_at, row.fetched_at)
             self.captured = min(first, row.fetched_at), max(last, row.fetched_at)
@@ -173,6 +174,8 @@ def traits(row: Row) -> Iterator[tuple[str, str]]:
         yield "status", str(row.status)
     if row.problem:
         yield "reason", row.reason
+    if row.refused:
+        yield "refuses", row.refusal
     yield from (("blocks", f"{category}: {blocked}") for category, blocked in blocks(row).items())
     if row.has_file:
         yield from (("finding", code) for code in row.findings or ())

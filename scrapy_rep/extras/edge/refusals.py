@@ -1,0 +1,195 @@
+"""Sites that refuse by status what their robots.txt allows: counted, stamped and, with ``"obey"``, left alone.
+
+One page that answers 403 tells nothing about a site. Three in a row at different URLs do, without a good answer to
+a request that was made after the first. What was sent before may still be answered well, and proves nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy import signals
+from scrapy.http import Response
+
+from scrapy_rep.clock import clock
+from scrapy_rep.crawl.policy.meta import META_KEY, is_stamp
+from scrapy_rep.crawl.policy.policy import Decision, forbidden_for, is_exempt
+from scrapy_rep.crawl.robots.request import is_robots_txt
+from scrapy_rep.directives.refusals import HEADERS, STATUSES, Refusal, read_refusal
+from scrapy_rep.exceptions import ForbiddenByRobots
+from scrapy_rep.extras.topics import ExtraTopic
+from scrapy_rep.protocol import Origin, Reason
+from scrapy_rep.protocol.access import Via
+from scrapy_rep.protocol.display import number_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from scrapy_rep.crawl.robots.robots import Robots
+    from scrapy_rep.crawl.runtime.crawl import Crawl
+
+logger = logging.getLogger(__name__)
+
+ENOUGH: Final = 3
+"""Refusals of different URLs in a row, after which the pages of a site are skipped."""
+
+_NAMED: Final = 5  # sites in the summary
+_ADVICE: Final = '. REP_REFUSED = "obey" skips the pages of a site that refuses three in a row'
+_READ: Final = {name.title().encode(): name for name in HEADERS}  # as Scrapy spells keys
+_REFUSED: Final = forbidden_for(Reason.REFUSED)
+_OF_PAGES: Final = "authentication"  # the kind that asks for a login, perhaps for one part of a site
+
+
+class _Pending:
+    """The refusals of a site since its last good answer: their ``urls``, and when the first came (monotonic)."""
+
+    def __init__(self) -> None:
+        self.urls: set[str] = set()
+        self.since = clock.monotonic()
+
+
+class Refusals:
+    """The refusals of one crawl (``REP_REFUSED``)."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl, self._stats, self._events = crawl, crawl.stats, crawl.events
+        self._obeys = crawl.settings.refused == "obey"
+        self._most = crawl.settings.memory_entries
+        # By origin; each holds the last ``memory_entries``.
+        self._counts: Counter[str] = Counter()
+        self._pending: dict[str, _Pending] = {}
+        self._skipped: dict[Origin, Refusal] = {}
+        self._of_robots_txt: dict[str, Refusal] = {}  # by the URL that was refused
+        self._total, self._bars = 0, False
+        crawl.events.opened.subscribe(self._opened)
+        if self._obeys:
+            crawl.events.deciding.subscribe(self._decide)
+
+    def _opened(self) -> None:
+        self._events.outcome.subscribe(self._answered)
+        self._answers = self._crawl.downloader.tell(STATUSES)
+        self._crawl.crawler.signals.connect(self._close, signal=signals.spider_closed)
+
+    def of_robots_txt(self, url: str, status: int | None) -> Refusal | None:
+        """The refusal of the robots.txt at *url*; by its *status* alone if this crawl did not ask for it."""
+        return self._of_robots_txt.get(url) or (read_refusal(status, {}) if status else None)
+
+    def _answered(self, request: Request, began: float, outcome: Response | Exception) -> None:
+        """Take in the answer to *request*, which *began* then, if it refuses, or ends a row of refusals."""
+        if not isinstance(outcome, Response) or (outcome.status not in STATUSES and not self._pending):
+            return
+        try:
+            target = self._crawl.targets.of(request)
+        except ValueError:  # a target that cannot be told from the URL of a service
+            return
+        refusal = self.of(request, outcome)
+        if refusal is None:
+            if outcome.status < 400 and self._pending and not is_robots_txt(request):
+                self._end_row(str(Origin.find(target)), began)
+            return
+        self._events.refused.send(request, refusal)
+        if is_robots_txt(request):
+            _keep(self._of_robots_txt, target, refusal, self._most)
+        elif (origin := Origin.find(target)) is not None:
+            self._refused(request, origin, target, refusal)
+
+    def of(self, request: Request, response: Response) -> Refusal | None:
+        """What the site of *request* refuses by *response*; nothing if who carried the request refuses it."""
+        via = Via.PROXY if request.meta.get("proxy") else Via.NOBODY
+        if self._crawl.targets.of(request) is not request.url:
+            via = Via.SERVICE
+        found = response.headers
+        keys = found.keys() & _READ.keys()
+        said = {_READ[key]: b", ".join(found.getlist(key)).decode("latin-1") for key in keys}
+        return read_refusal(response.status, said, via)
+
+    def _refused(self, request: Request, origin: Origin, url: str, refusal: Refusal) -> None:
+        """Count and stamp that *origin* refused the page at *url*, and skip its pages if that was enough."""
+        inc, site = self._stats.inc_value, str(origin)
+        inc("rep/refused/response_count")
+        inc(f"rep/refused/status_count/{refusal.status}")
+        inc(f"rep/refused/kind_count/{refusal.kind}")
+        stamp: Any = request.meta.get(META_KEY)
+        if is_stamp(stamp):
+            stamp["refused"] = asdict(refusal)
+        if site not in self._counts:
+            inc("rep/refused/origin_count")
+            is_allowed = is_stamp(stamp) and stamp["verdict"] == "allowed"
+            self._crawl.log.add(
+                ExtraTopic.REFUSED, "%s refused %s (%s)%s%s", site, self._crawl.targets.name(request), refusal,
+                ", which robots.txt allows" if is_allowed else "", "" if self._obeys else _ADVICE,
+            )  # fmt: skip
+        self._total += 1
+        _keep(self._counts, site, self._counts[site] + 1, self._most)
+        if self._obeys and refusal.kind != _OF_PAGES and origin not in self._skipped:
+            self._count(origin, url, refusal)
+
+    def _count(self, origin: Origin, url: str, refusal: Refusal) -> None:
+        row = self._pending.get(str(origin)) or _Pending()
+        row.urls.add(url)
+        _keep(self._pending, str(origin), row, self._most)
+        if len(row.urls) >= ENOUGH:
+            del self._pending[str(origin)]
+            _keep(self._skipped, origin, refusal, self._most)
+            self._bar()
+            self._crawl.log.add(
+                ExtraTopic.SKIPPED, "%s refused %d pages in a row, the last with %s: its other pages are skipped",
+                origin, ENOUGH, refusal,
+            )  # fmt: skip
+        self._hear()
+
+    def _bar(self) -> None:
+        """Send nothing more to a site that is skipped, from the first such site on.
+
+        Requests that the gate let pass before may wait in Scrapy's download slots, and it does not see all.
+        """
+        if self._bars:
+            return
+        self._bars, send = True, self._crawl.downloader.send
+
+        async def send_unless_skipped(request: Request) -> Response:
+            url = self._crawl.targets.of(request)
+            if not self._is_skipped(request, url):
+                return await send(request)
+            self._stats.inc_value("rep/refused/skipped_count")
+            raise ForbiddenByRobots(Origin.from_url(url), _REFUSED)
+
+        self._crawl.downloader.send = send_unless_skipped
+
+    def _is_skipped(self, request: Request, url: str) -> bool:
+        """Whether *request*, for *url*, is not made; one that does not obey robots.txt is."""
+        return not (is_exempt(request) or is_robots_txt(request)) and Origin.find(url) in self._skipped
+
+    def _end_row(self, site: str, began: float) -> None:
+        """End the row of *site* for a good answer, unless its request *began* before the first refusal came."""
+        row = self._pending.get(site)
+        if row is not None and began > row.since:
+            del self._pending[site]
+            self._hear()
+
+    def _hear(self) -> None:
+        """Hear of good answers only while there is a row that they may end: each costs a call."""
+        (self._answers.eager.add if self._pending else self._answers.eager.discard)(self)
+
+    def _decide(self, decision: Decision, request: Request, robots: Robots, url: str) -> Decision:  # noqa: ARG002
+        """*decision* on *request* for *url*, or that it is skipped, as the other pages of its site."""
+        if not self._skipped or decision.is_forbidden or not self._is_skipped(request, url):
+            return decision
+        return Decision.forbidden(decision.mode, Reason.REFUSED)
+
+    def _close(self) -> None:
+        if self._total:
+            most = self._counts.most_common(_NAMED)
+            named = ", ".join(f"{site} {number_of(count, 'time', 'times')}" for site, count in most)
+            pages, sites = number_of(self._total, "page", "pages"), number_of(len(self._counts), "site", "sites")
+            logger.info("%s refused %s by status; most often %s.", sites, pages, named)
+
+
+def _keep(by_name: dict[Any, Any], name: Any, value: Any, most: int) -> None:
+    """Keep *value* under *name*; of more than *most* names the one that came first goes."""
+    by_name[name] = value
+    if len(by_name) > most:
+        del by_name[next(iter(by_name))]
