@@ -15,11 +15,6 @@ pytestmark = pytest.mark.full
 PAGE = Path(__file__).parents[2].joinpath("docs", "soak.md").read_text("utf-8")
 
 
-def test_every_option_is_in_the_page() -> None:
-    documented = set(re.findall(r"`(--\w+)`", "".join(re.findall(r"^\| (`--.+?) \|", PAGE, re.MULTILINE))))
-    assert documented | {"-h", "--help"} == set(options()._option_string_actions)
-
-
 def test_every_event_is_in_the_page() -> None:
     _, _, events = PAGE.partition("## Events")
     assert re.findall(r"^\| `(\w+)` \|", events, re.MULTILINE) == list(EVENTS)
