@@ -54,7 +54,7 @@ def plain_python() -> Engine:
     from scrapy_rep.protocol import path_pattern, robotstxt
 
     robotstxt._Compiled = None
-    path_pattern._path_as_it_stands = path_pattern._find_path
+    path_pattern.find_path = robotstxt.find_path = path_pattern._find_path
     return scrapy_rep()
 
 

@@ -27,9 +27,9 @@ _DIGITS: Final = [bytes(digits) for digits in product(b"0123456789abcdefABCDEF",
 _KEPT: Final = {digits: b"%" + digits.upper() for digits in _DIGITS}
 _OCTETS: Final = {digits: bytes((int(digits, 16),)) for digits in _DIGITS} | {b"2F": b"%2F", b"2f": b"%2F"}
 _DECODED: Final = _KEPT | {digits: _OCTETS[digits] for digits in _DIGITS if re.fullmatch(_UNRESERVED, digits)}
-_BEYOND_ASCII: Final = bytes(range(0x80, 0x100))
-_NEVER_PLAIN: Final = bytes(range(0x21)) + b"\"<>[\\]^`{|}'\x7f" + _BEYOND_ASCII  # Scrapy's Request escapes them
-_NEVER_PLAIN_BUT_LF: Final = _NEVER_PLAIN.replace(b"\n", b"")
+_ESCAPES: Final = {bytes((octet,)): b"%%%02X" % octet for octet in range(0x100)}
+_BEYOND_ASCII: Final = re.compile(rb"([\x80-\xff])")
+_NEVER_PLAIN: Final = re.compile(rb"([\x00-\x20\"<>\[\\\]^`{|}'\x7f-\xff])")  # Scrapy's Request escapes them
 COMMON: Final = b"/-_.~?=&+,:;@!()0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Octets of which most paths and patterns consist; they have one spelling."""
 
@@ -61,7 +61,7 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
     *canonical_octets* the path is in `canonical` spelling and a literal ``*`` or ``$`` is escaped,
     so that it equals ``%2A`` or ``%24`` in a pattern; without, it ends at a NUL, as in Google's parser.
     """
-    path = _path_as_it_stands(url)
+    path = find_path(url)
     if path is not None:
         return path
     raw = octets(url)
@@ -73,15 +73,17 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
 
 
 def _find_path(url: str | bytes, /) -> bytes | None:
-    """The path of *url* if it is spelled as it is compared, which nearly every path is; else None."""
     found = _COMMON_URL.match(url) if isinstance(url, str) else None
     return found[1].encode() if found else None
 
 
 try:
-    from ._speedups import path_of as _path_as_it_stands
+    from ._speedups import path_of as _compiled_path_of
+
+    find_path = _compiled_path_of
 except ImportError:  # it was not built
-    _path_as_it_stands = _find_path
+    find_path = _find_path
+"""The path of a URL if it is spelled as it is compared, which nearly every path is; else None."""
 
 
 def path_behind(rest: bytes, canonical_octets: bool) -> bytes:
@@ -100,20 +102,7 @@ def canonical(path: bytes) -> bytes:
     Hexadecimal digits in upper case, unreserved octets decoded, octets that no URL may hold
     encoded, everything else as written: ``%2F`` is not ``/``. Idempotent.
     """
-    return _without_octets(_decoded_where_unreserved(path), _NEVER_PLAIN)
-
-
-def respelt(values: list[bytes]) -> list[bytes]:
-    """The *values* of rules in the spelling in which they are compared; all at once takes a tenth of the time."""
-    text = _without_octets(_decoded_where_unreserved(b"\n".join(values)), _NEVER_PLAIN_BUT_LF) + b"\n"
-    # A dollar is an anchor, or a literal; no value holds a NUL.
-    text = text.replace(b"$\n", b"\0\n").replace(b"$", b"%24").replace(b"\0", b"$")
-    return text[:-1].split(b"\n")
-
-
-def respelt_at_google(values: list[bytes]) -> list[bytes]:
-    """As `respelt`, in the spelling in which Google's parser compares them."""
-    return _at_google(b"\n".join(values)).split(b"\n")
+    return _substituted(_decoded_where_unreserved(path), _NEVER_PLAIN, _ESCAPES)
 
 
 def is_plain(value: bytes) -> bool:
@@ -210,21 +199,19 @@ def _pattern(value: bytes, dialect: Dialect) -> Pattern:
 def _decoded_where_unreserved(text: bytes) -> bytes:
     if b"%" in text and _STRAY_PERCENT.search(text):
         return _ESCAPE_BESIDE_STRAYS.sub(lambda found: _DECODED[found[1]] if found[1] else _KEPT[found[2]], text)
-    return _with_escapes(text, _DECODED)
+    return _substituted(text, _ESCAPE, _DECODED)
 
 
-def _with_escapes(text: bytes, spellings: dict[bytes, bytes]) -> bytes:
-    """*text* with each escape as *spellings* has it: look-ups, since a hostile text is full of them."""
-    parts = _ESCAPE.split(text)
+def _substituted(text: bytes, what: re.Pattern[bytes], spellings: dict[bytes, bytes]) -> bytes:
+    """*text* with *what*, an expression with one group, as *spellings* has that group.
+
+    By look-ups, since a hostile text is full of it.
+    """
+    parts = what.split(text)
+    if len(parts) == 1:
+        return text
     parts[1::2] = map(spellings.__getitem__, parts[1::2])
     return b"".join(parts)
-
-
-def _without_octets(text: bytes, never_plain: bytes) -> bytes:
-    """*text* with escapes for the octets that are *never_plain*."""
-    if len(text.translate(None, never_plain)) == len(text):
-        return text
-    return b"".join([b"%%%02X" % octet if octet in never_plain else bytes((octet,)) for octet in text])
 
 
 def _literal(text: bytes) -> bytes:
@@ -236,11 +223,11 @@ def _literal(text: bytes) -> bytes:
 
 def _at_google(text: bytes) -> bytes:
     """*text* as Google's parser compares it: hexadecimal digits in upper case, octets beyond ASCII escaped."""
-    return _without_octets(_with_escapes(text, _KEPT), _BEYOND_ASCII)
+    return _substituted(_substituted(text, _ESCAPE, _KEPT), _BEYOND_ASCII, _ESCAPES)
 
 
 def _decoded(text: bytes) -> bytes:
-    return _with_escapes(text, _OCTETS)
+    return _substituted(text, _ESCAPE, _OCTETS)
 
 
 _SPELLINGS: Final[dict[Octets, Callable[[bytes], bytes]]] = {

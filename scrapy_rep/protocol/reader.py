@@ -46,7 +46,11 @@ def require_octets(body: object) -> None:
 
 
 def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:
-    """*body* without what lies beyond *limit* octets, and without the line that the limit cuts."""
+    """*body* without what lies beyond *limit* octets, and without the line that the limit cuts.
+
+    Raises `TypeError` for a *body* that is not ``bytes``.
+    """
+    require_octets(body)
     if limit is None or len(body) <= limit:
         return body
     kept = body[:limit]
