@@ -89,7 +89,10 @@ class ProductToken(NamedTuple):
 
     def is_named_by(self, value: bytes) -> bool:
         """Whether a user-agent line with *value* names exactly this token, whatever the case."""
-        return token_in(value, wide=self.wide).lower() == self.name and not is_global(value)
+        name = self.name
+        if name is None or not value.lower().startswith(name):  # nearly all
+            return False
+        return token_in(value, wide=self.wide).lower() == name and not is_global(value)
 
 
 @lru_cache(maxsize=64)  # a crawl asks every site about the same few

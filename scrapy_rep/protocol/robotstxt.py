@@ -22,7 +22,7 @@ from .reader import (
     records_in,
 )
 from .records import Kind, Record, Rule, as_text, bom_length, kind_of, split_line
-from .rules import NO_RULE, ROBOTS_TXT_ITSELF, Reason, Rules, Verdict, delays_in
+from .rules import NO_RULE, ROBOTS_TXT_ITSELF, Rules, Verdict, delays_in, verdict_by
 
 try:
     from ._speedups import Rules as _Compiled
@@ -34,9 +34,6 @@ ENGINE: Final = "python" if _Compiled is None else "c"
 
 _OCTETS_EMPTY: Final = 580  # as measured with tracemalloc on real files
 _OCTETS_PER_LINE: Final = {True: 12, False: 112}  # compiled or not; hostile files take up to six times that
-
-_new: Final = tuple.__new__  # a third of the time of calling a NamedTuple
-_BY_RULE: Final = Reason.RULE
 
 _TOKENS_KEPT: Final = 16  # per file, so that a crawl under ever new names stays bounded
 
@@ -208,10 +205,6 @@ class RobotsTxt:
         """Whether *word*, a part of a key in lower case, is anywhere in the body: most files ask for no delay."""
         return word in self.body.lower()
 
-    @property
-    def _is_compiled(self) -> bool:
-        return self.dialect.is_googles and _Compiled is not None
-
     def _said_to(self, token: str) -> Rules | _Compiled:
         return self._rules.get(token) or self._rules_for(token)
 
@@ -225,7 +218,7 @@ class RobotsTxt:
             return rules
         itself = ROBOTS_TXT_ITSELF if dialect.robots_txt_allowed else None
         name = ProductToken.of(token, dialect)
-        compiled = kept[token] = _Compiled(self.body, name, dialect.canonical_octets, NO_RULE, itself, _verdict_by)
+        compiled = kept[token] = _Compiled(self.body, name, dialect.canonical_octets, NO_RULE, itself, verdict_by)
         return compiled
 
     def _read(self, token: str) -> Rules:
@@ -240,15 +233,11 @@ class RobotsTxt:
         The rules for each further crawler take as much again; those of at most 16 are kept.
         """
         lines = self.body.count(b"\n") + self.body.count(b"\r")
-        return _OCTETS_EMPTY + len(self.body) + _OCTETS_PER_LINE[self._is_compiled] * lines
+        is_compiled = _Compiled is not None and self.dialect.is_googles
+        return _OCTETS_EMPTY + len(self.body) + _OCTETS_PER_LINE[is_compiled] * lines
 
     def __repr__(self) -> str:
         return f"<RobotsTxt {self.dialect.name} tokens={list(self._rules)}>"
-
-
-def _verdict_by(allow: bool, value: bytes, line: int) -> Verdict:
-    """The verdict of a rule that `_speedups` has found; an empty one forbids nothing, though it matches."""
-    return _new(Verdict, (allow or not value, _new(Rule, (allow, value, line)), _BY_RULE))
 
 
 # The values of other records.
