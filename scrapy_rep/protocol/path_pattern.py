@@ -71,7 +71,7 @@ def path_of(url: str | bytes, *, canonical_octets: bool = True) -> bytes:
 
 
 def _find_path(url: str | bytes, /) -> bytes | None:
-    found = _COMMON_URL.match(url) if isinstance(url, str) else None
+    found = _COMMON_URL.match(url) if type(url) is str else None
     return found[1].encode() if found else None
 
 

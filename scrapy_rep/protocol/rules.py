@@ -47,9 +47,7 @@ class Verdict(NamedTuple):
 
 
 _new: Final = tuple.__new__  # a third of the time of calling a NamedTuple
-_BY_RULE: Final = Reason.RULE
-_ALLOW: Final = Kind.ALLOW
-_LONGEST: Final = Precedence.LONGEST
+_ALLOW, _BY_RULE, _LONGEST = Kind.ALLOW, Reason.RULE, Precedence.LONGEST  # to CPython 3.11 a member is a call
 
 ROBOTS_TXT: Final = b"/robots.txt"
 
@@ -148,14 +146,14 @@ _Candidate = tuple[_Ranked, Pattern]
 class _Judge:
     """Decides by the rules on some lines.
 
-    ``_by_prefix`` has the patterns that are mere prefixes, ``_others`` the rest, each behind its longest piece.
+    ``_by_prefix`` has the patterns that are mere prefixes, ``_by_literal`` the rest, by the longest piece of each.
     """
 
-    __slots__ = ("_by_prefix", "_others", "_prefixes")
+    __slots__ = ("_by_literal", "_by_prefix", "_prefixes")
 
     def __init__(self, lines: Iterable[Line], dialect: Dialect) -> None:
         self._by_prefix: dict[bytes, _Ranked] = {}
-        self._others: list[tuple[bytes, _Ranked, Pattern]] = []
+        self._by_literal: dict[bytes, list[_Candidate]] = {}
         is_googles, by_prefix = dialect.is_googles, self._by_prefix
         for line in lines:
             number, kind, _, value = line
@@ -165,10 +163,10 @@ class _Judge:
                 if ranked <= by_prefix.get(value, ranked):
                     by_prefix[value] = ranked
                 continue
-            for ranked, pattern in _candidates(line, dialect):
-                pieces, anchored, _ = pattern
+            for candidate in _candidates(line, dialect):
+                ranked, (pieces, anchored, _) = candidate
                 if anchored or len(pieces) > 1:
-                    self._others.append((max(pieces, key=len), ranked, pattern))
+                    self._by_literal.setdefault(max(pieces, key=len), []).append(candidate)
                 elif ranked <= by_prefix.get(pieces[0], ranked):
                     by_prefix[pieces[0]] = ranked
         self._prefixes = tuple(by_prefix)
@@ -178,10 +176,11 @@ class _Judge:
         best = None
         if path.startswith(self._prefixes):  # 8 ns for each, where a step of this language takes 40
             best = min(map(self._by_prefix.__getitem__, filter(path.startswith, self._prefixes)))
-        find = path.find  # twice as fast as ``in``, which takes octets for a number first
-        for literal, ranked, pattern in self._others:
-            if (best is None or ranked < best) and find(literal) >= 0 and pattern.matches(path):
-                best = ranked
+        literals = self._by_literal
+        for literal in filter(path.count, literals) if literals else ():  # `in` takes octets for a number first
+            for ranked, pattern in literals[literal]:
+                if (best is None or ranked < best) and pattern.matches(path):
+                    best = ranked
         return best
 
 
