@@ -178,7 +178,7 @@ BENCHMARK: Final = Benchmark(
         "engine.alternatives": of_engines,
     },
     pictures={"engine.svg": "benchmarks.engine_chart.draw"},
-    versions=("robotspy", "gpyrobotstxt", "fast-robotstxt"),
+    versions=("robotspy", "gpyrobotstxt", "fast-robotstxt", "texting-robots-py"),
 )
 
 if __name__ == "__main__":

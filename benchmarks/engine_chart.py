@@ -17,7 +17,7 @@ _FAINTEST: Final = 0.02
 def figure_of(figures: dict[str, Any]) -> Figure:
     """Ratios by question and engine; the agreement stands beside each name."""
     engines = {name: one for name, one in figures["engines"].items() if name not in LEFT_OUT}
-    figure = Figure(figsize=(10.4, 3.4), facecolor="white")
+    figure = Figure(figsize=(10.4, 4.0), facecolor="white")
     panels = figure.subplots(1, len(QUESTIONS), sharey=True)
     for axes, question in zip(panels, QUESTIONS, strict=True):
         found = {name: one["seconds"][question] for name, one in engines.items()}
@@ -27,7 +27,7 @@ def figure_of(figures: dict[str, Any]) -> Figure:
     panels[0].invert_yaxis()
     note = "How many times faster than Protego (log scale); the share of Google's verdicts under each name."
     figure.text(0.015, 0.03, note, fontsize=8, color=COLORS["other"])
-    figure.subplots_adjust(left=0.155, right=0.985, top=0.87, bottom=0.16, wspace=0.09)
+    figure.subplots_adjust(left=0.155, right=0.985, top=0.89, bottom=0.14, wspace=0.09)
     return figure
 
 

@@ -5,12 +5,18 @@ Each is imported in the process that measures it, and nowhere else.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 OURS, EXACT, PEER = "scrapy_rep", "scrapy_rep, google-exact", "Protego"
-PLAIN, COMPILED = "scrapy_rep, plain Python", "fast-robotstxt"
+PLAIN = "scrapy_rep, plain Python"
+NEW_LIBRARY = "ROBOTPARSER"
+"""The variable that names a file with the `urllib.robotparser` of a later Python; it is measured, too."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ def plain_python() -> Engine:
     from scrapy_rep.protocol import path_pattern, robotstxt
 
     robotstxt._Compiled = None
-    path_pattern._path_as_it_stands = path_pattern._find_path
+    path_pattern.find_path = robotstxt.find_path = path_pattern._find_path
     return scrapy_rep()
 
 
@@ -69,8 +75,8 @@ def protego() -> Engine:
     )
 
 
-def standard_library() -> Engine:
-    from urllib.robotparser import RobotFileParser
+def standard_library(module: str = "urllib.robotparser") -> Engine:
+    RobotFileParser = import_module(module).RobotFileParser  # noqa: N806
 
     def parse(body: bytes) -> RobotFileParser:
         parser = RobotFileParser()
@@ -81,6 +87,26 @@ def standard_library() -> Engine:
         return robots.can_fetch(agent, url), robots.crawl_delay(agent), robots.site_maps()
 
     return Engine(parse, lambda robots, agent, url: robots.can_fetch(agent, url), tells)
+
+
+def new_standard_library() -> Engine:
+    """That of CPython since May 2026, which follows RFC 9309, from its file."""
+    from urllib import parse
+
+    def split(url: str, scheme: str) -> tuple[str | None, ...]:
+        address, hash_sign, fragment = url.partition("#")
+        address, mark, query = address.partition("?")
+        found = parse.urlsplit(address, scheme)
+        return found.scheme, found.netloc, found.path, query if mark else None, fragment if hash_sign else None
+
+    def unsplit(_scheme: None, _netloc: None, path: str, query: str | None, fragment: str | None) -> str:
+        return path + ("" if query is None else f"?{query}") + ("" if fragment is None else f"#{fragment}")
+
+    if not hasattr(parse, "_urlsplit"):  # an older Python, where it cannot tell an empty query from none
+        parse._urlsplit, parse._urlunsplit = split, unsplit  # type: ignore[attr-defined]
+    path = Path(os.environ[NEW_LIBRARY]).resolve()
+    sys.path.insert(0, str(path.parent))
+    return standard_library(path.stem)
 
 
 def robotspy() -> Engine:
@@ -110,7 +136,7 @@ def gpyrobotstxt() -> Engine:
 
 
 def fast_robotstxt() -> Engine:
-    """Google's parser by ctypes. It takes text, keeps no object, and names neither the group nor the sitemaps."""
+    """Made from Google's parser, by ctypes. It takes text, keeps no object, names neither group nor sitemaps."""
     from robotstxt import RobotsMatcher
 
     matcher = RobotsMatcher()
@@ -121,6 +147,20 @@ def fast_robotstxt() -> Engine:
     return Engine(text, lambda body, agent, url: bool(matcher.is_allowed(body, agent, url)), tells)
 
 
+def texting_robots() -> Engine:
+    """A parser in Rust. An object is for one crawler, so it is made with the first question."""
+    from texting_robots import Robot
+
+    def of(file: dict[str, Any], agent: str) -> Robot:
+        return file.get(agent) or file.setdefault(agent, Robot(agent, file[""]))
+
+    def tells(file: dict[str, Any], agent: str, url: str) -> object:
+        robot = of(file, agent)
+        return robot.allowed(url), robot.delay, robot.sitemaps
+
+    return Engine(lambda body: {"": body}, lambda file, agent, url: bool(of(file, agent).allowed(url)), tells)
+
+
 ENGINES: dict[str, Callable[[], Engine]] = {
     OURS: scrapy_rep,
     EXACT: lambda: scrapy_rep("google-exact"),
@@ -129,5 +169,8 @@ ENGINES: dict[str, Callable[[], Engine]] = {
     "urllib.robotparser": standard_library,
     "robotspy": robotspy,
     "gpyrobotstxt": gpyrobotstxt,
-    COMPILED: fast_robotstxt,
+    "fast-robotstxt": fast_robotstxt,
+    "texting-robots-py": texting_robots,
 }
+if os.environ.get(NEW_LIBRARY):
+    ENGINES["urllib.robotparser, 2026"] = new_standard_library

@@ -18,7 +18,7 @@ from typing import Final
 from fuzz.cases import DifferenceError, paths, tokens
 from fuzz.targets.rules import is_by_slow_reference
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, RobotsTxt, parse, path_of
-from scrapy_rep.protocol.path_pattern import octets, respelt, respelt_at_google
+from scrapy_rep.protocol.path_pattern import Pattern, octets
 from scrapy_rep.protocol.rules import ROBOTS_TXT
 from tests.protocol import any_body
 
@@ -119,7 +119,7 @@ def _require_deviations(file: RobotsTxt, differing: Sequence[tuple[str, bytes, b
     @cache
     def are_respelt(name: str) -> bool:
         values = [rule.value for rule in file.rules(name)]
-        return respelt(values) != respelt_at_google(values)
+        return any(Pattern.of(each) != Pattern.of(each, canonical_octets=False) for each in values)
 
     for name, own, theirs in differing:
         if own == theirs != ROBOTS_TXT and _NARROW_NAME.fullmatch(name) and not are_respelt(name):

@@ -5,7 +5,8 @@
  *
  * Nothing is read beyond the lengths that Python gives, and nothing recurses. What is allocated is one array, of
  * sizeof(Rule) octets for each rule, twice for an index page, and the respelt patterns, of at most three octets for
- * each of a rule. An object never changes once it is made, so threads may share it.
+ * each of a rule. Rules never change once they are made, and a verdict that is kept is complete: threads may share
+ * an object.
  */
 
 #define Py_LIMITED_API 0x030A0000
@@ -15,6 +16,7 @@
 #include <structmember.h>
 
 #define MAX_LINE 16663 /* records.MAX_LINE: three times as much fits into 16 bits */
+#define KEPT 8         /* verdicts: objects that a crawl asks for again and again */
 #define LONG_PIECE 64  /* octets from which on a piece is left to the search of CPython, which takes linear time */
 
 typedef struct { const char *at; size_t length; } Text;
@@ -26,25 +28,30 @@ typedef struct {
     uint16_t compared;    /* octets of the pattern, at first of what it is made of */
     uint16_t specificity; /* what ranks it: Google's count of octets */
     uint8_t is_for;       /* FOR_NAMED, FOR_ALL or both */
-    uint8_t allow : 1, anchored : 1;
+    uint8_t second;       /* the octet behind the first slash, 0 where it tells nothing */
+    uint8_t allow : 1, anchored : 1, has_star : 1, is_respelt : 1;
 } Rule;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *body, *respelt; /* bytes, and a tuple of them or NULL */
+    PyObject *body, *no_rule, *itself, *judge; /* bytes; verdicts, or None; what makes the verdict of a rule */
+    char *respelt;
     Rule *rules;
     size_t count, room;
+    struct { const Rule *rule; PyObject *verdict; } kept[KEPT]; /* each at the number of its rule, modulo KEPT */
     char by_name;
 } Rules;
 
 enum { FOR_NAMED = 1, FOR_ALL = 2 };
-static char common[256]; /* path_pattern.COMMON: octets that have one spelling */
+enum { COMMON = 1, UNRESERVED = 2, NEVER_PLAIN = 4, BEYOND_ASCII = 8, DOLLAR = 16 };
+static uint8_t traits[256]; /* of an octet in a path, by the names of path_pattern */
 
 static int is_space(char octet) { return octet == ' ' || (octet >= '\t' && octet <= '\r'); }
 static int is_digit(char octet) { return octet >= '0' && octet <= '9'; }
 static char lower(char octet) { return octet >= 'A' && octet <= 'Z' ? (char)(octet | 0x20) : octet; }
 static int is_letter(char octet) { return lower(octet) >= 'a' && lower(octet) <= 'z'; }
-
+static int is_hex(char octet) { return is_digit(octet) || (lower(octet) >= 'a' && lower(octet) <= 'f'); }
+static int of_hex(char octet) { return is_digit(octet) ? octet - '0' : lower(octet) - 'a' + 10; }
 /* Where *octet* is between the two, or *end*. */
 static const char *find(const char *at, const char *end, char octet)
 {
@@ -52,51 +59,56 @@ static const char *find(const char *at, const char *end, char octet)
     return found ? found : end;
 }
 
-static Text trimmed(const char *at, const char *end)
+static const char *first(const char *one, const char *other) { return one < other ? one : other; }
+
+/* Where an octet is next. It is looked for again only behind its last place: all of a body may end with "\r". */
+typedef struct { const char *at; char octet; } Mark;
+
+static const char *next(Mark *mark, const char *at, const char *end)
 {
-    while (at < end && is_space(*at))
-        at++;
-    while (end > at && is_space(end[-1]))
-        end--;
-    return (Text){at, (size_t)(end - at)};
+    mark->at = mark->at < at ? find(at, end, mark->octet) : mark->at;
+    return mark->at;
 }
 
 typedef enum { OTHER, USER_AGENT, ALLOW, DISALLOW } Kind;
 
-/* records.kind_of, of the kinds that matter here: keys match by prefix. */
-static Kind kind_of(Text key)
+/* records.split_line and kind_of, of the kinds that matter here, whose keys match by prefix; and the value. */
+static Kind read_line(const char *at, const char *end, Text *value)
 {
     static const struct { const char *word; Kind kind; } words[] = {
         {"disallow", DISALLOW}, {"allow", ALLOW}, {"user-agent", USER_AGENT}, {"useragent", USER_AGENT},
         {"user agent", USER_AGENT}, {"dissallow", DISALLOW}, {"dissalow", DISALLOW}, {"disalow", DISALLOW},
         {"diasllow", DISALLOW}, {"disallaw", DISALLOW},
     };
-    for (size_t number = 0; number < sizeof words / sizeof *words; number++) {
+    while (at < end && is_space(*at))
+        at++;
+    while (end > at && is_space(end[-1]))
+        end--;
+    Kind kind = OTHER;
+    const char *octet = at;
+    for (size_t number = 0; number < sizeof words / sizeof *words && !kind; number++) {
         const char *word = words[number].word;
-        for (size_t at = 0; at < key.length && lower(key.at[at]) == word[at]; at++)
-            if (!word[at + 1])
-                return words[number].kind;
+        for (octet = at; octet < end && *word && (*octet | 0x20) == *word; octet++) /* in either case */
+            word++;
+        kind = *word ? OTHER : words[number].kind;
     }
-    return OTHER;
-}
-
-/* records.split_line: the kind of a line, and its value. */
-static Kind read_line(const char *at, const char *end, Text *value)
-{
-    end = end - at > MAX_LINE ? at + MAX_LINE : end;
-    end = find(at, find(at, end, '\0'), '#');
-    Text text = trimmed(at, end);
-    at = text.at;
-    end = at + text.length;
-    const char *key_end = find(at, end, ':'), *rest = key_end + 1;
-    if (key_end == end) { /* no colon: two words, and no third */
-        for (key_end = at; key_end < end && *key_end != ' ' && *key_end != '\t'; key_end++);
-        for (rest = key_end; rest < end && (*rest == ' ' || *rest == '\t'); rest++);
+    if (!kind)
+        return OTHER;
+    const char *rest = octet;
+    while (rest < end && *rest != ':')
+        rest++;
+    if (rest++ == end) { /* no colon: two words, and no third */
+        for (rest = at; rest < end && *rest != ' ' && *rest != '\t'; rest++);
+        if (rest < octet) /* "user agent" is two */
+            return OTHER;
+        for (; rest < end && (*rest == ' ' || *rest == '\t'); rest++);
         if (rest == end || find(rest, end, ' ') < end || find(rest, end, '\t') < end)
             return OTHER;
     }
-    *value = trimmed(rest, end);
-    return kind_of(trimmed(at, key_end));
+    while (rest < end && is_space(*rest))
+        rest++;
+    *value = (Text){rest, (size_t)(end - rest)};
+    return kind;
 }
 
 /* product_token.is_global */
@@ -119,10 +131,10 @@ static int is_named_by(Text agent, Text name, int wide)
     return agent.length == name.length;
 }
 
-/* -1 with an exception set. */
-static int append(Rules *self, Rule rule)
+/* Add the rule of a line; where it allows ".../index.htm...", another allows ".../". -1 with an exception set. */
+static int add_rule(Rules *self, Rule rule)
 {
-    if (self->count == self->room) {
+    if (self->room < self->count + 2) {
         size_t room = self->room ? 2 * self->room : 8;
         Rule *rules = PyMem_Realloc(self->rules, room * sizeof *rules);
         if (!rules)
@@ -131,21 +143,15 @@ static int append(Rules *self, Rule rule)
         self->room = room;
     }
     self->rules[self->count++] = rule;
-    return 0;
-}
-
-/* Add the rule of a line; where it allows ".../index.htm...", another allows ".../". -1 with an exception set. */
-static int add_rule(Rules *self, Rule rule)
-{
-    size_t folder = rule.length;
+    size_t folder = rule.allow ? rule.length : 0;
     while (folder && rule.value[folder - 1] != '/')
         folder--;
-    int has_index_page = folder && rule.length - folder >= 9 && !memcmp(rule.value + folder, "index.htm", 9);
-    if (append(self, rule) < 0)
-        return -1;
-    rule.compared = (uint16_t)folder;
-    rule.anchored = 1;
-    return rule.allow && has_index_page ? append(self, rule) : 0;
+    if (folder && rule.length - folder >= 9 && !memcmp(rule.value + folder, "index.htm", 9)) {
+        rule.compared = (uint16_t)folder;
+        rule.anchored = 1;
+        self->rules[self->count++] = rule;
+    }
+    return 0;
 }
 
 /* Every rule that is for the crawler, or for all: reader.groups_in. -1 with an exception set. */
@@ -154,14 +160,16 @@ static int read_body(Rules *self, Text body, Text name, int wide)
     const char *at = body.at, *end = body.at + body.length;
     for (const char *mark = "\xef\xbb\xbf"; *mark && at < end && *at == *mark; mark++)
         at++;
-    const char *line_feed = find(at, end, '\n'); /* looked for once: all lines may end with "\r" */
+    Mark line_feed = {find(at, end, '\n'), '\n'}, carriage = {find(at, end, '\r'), '\r'};
+    Mark hash = {find(at, end, '#'), '#'}, nul = {find(at, end, '\0'), '\0'};
     uint8_t is_for = 0; /* whom the run of user-agent lines names */
     int is_closed = 0;
     for (uint32_t line = 1; at < end; line++) {
-        line_feed = line_feed < at ? find(at, end, '\n') : line_feed;
-        const char *line_end = find(at, line_feed, '\r');
+        const char *line_end = first(next(&line_feed, at, end), next(&carriage, at, end));
+        const char *text_end = first(next(&hash, at, end), next(&nul, at, end));
         Text value;
-        Kind kind = read_line(at, line_end, &value);
+        text_end = first(text_end, line_end - at > MAX_LINE ? at + MAX_LINE : line_end);
+        Kind kind = read_line(at, text_end, &value);
         at = line_end + 1 + (end - line_end > 1 && line_end[0] == '\r' && line_end[1] == '\n');
         if (kind == USER_AGENT) {
             is_for = is_closed ? 0 : is_for;
@@ -183,60 +191,81 @@ static int read_body(Rules *self, Text body, Text name, int wide)
     return 0;
 }
 
-/* Whether a pattern, of which *compared* octets are written in the file, is compared otherwise. */
-static int has_two_spellings(const Rule *rule)
+/* Write a pattern as it is compared, which is where *to* ends then: path_pattern.respelt and respelt_at_google. */
+static char *respell(Text pattern, int is_canonical, char *to)
 {
-    size_t at = 0;
-    while (at < rule->compared && (common[(uint8_t)rule->value[at]] || rule->value[at] == '*'))
-        at++;
-    return at < rule->compared && (rule->value[at] != '$' || at + 1 < rule->compared);
+    const int encoded = is_canonical ? NEVER_PLAIN | DOLLAR : BEYOND_ASCII;
+    const char *at = pattern.at, *end = at + pattern.length;
+    for (; at < end; at++) {
+        uint8_t octet = (uint8_t)*at;
+        int is_encoded = traits[octet] & encoded;
+        if (octet == '%' && end - at > 2 && is_hex(at[1]) && is_hex(at[2])) {
+            octet = (uint8_t)(16 * of_hex(at[1]) + of_hex(at[2]));
+            /* Behind a stray "%" a decoded octet would make an escape that was none. */
+            size_t behind = (size_t)(at - pattern.at);
+            int is_stray = (behind && at[-1] == '%') || (behind > 1 && at[-2] == '%' && is_hex(at[-1]));
+            is_encoded = !is_canonical || is_stray || !(traits[octet] & UNRESERVED);
+            at += 2;
+        }
+        if (is_encoded) {
+            *to++ = '%';
+            *to++ = "0123456789ABCDEF"[octet >> 4];
+        }
+        *to++ = is_encoded ? "0123456789ABCDEF"[octet & 15] : (char)octet;
+    }
+    return to;
 }
 
-/* Set how a rule is compared: path_pattern.Pattern.of. May set an exception. */
-static void spell(Rule *rule, PyObject *respelt, size_t *used)
+/* Set how a rule is compared: path_pattern.Pattern.of. Answers how many octets respelling it may take. */
+static size_t measure(Rule *rule)
 {
-    Text pattern = {rule->value, rule->compared};
-    rule->specificity = (uint16_t)(pattern.length + rule->anchored);
-    for (size_t at = 0; at < pattern.length; at++)
-        rule->specificity += (uint8_t)pattern.at[at] >= 0x80 ? 2 : 0;
-    if (has_two_spellings(rule)) {
-        PyObject *text = PyTuple_GetItem(respelt, (Py_ssize_t)(*used)++);
-        char *octets;
-        Py_ssize_t length;
-        if (!text || PyBytes_AsStringAndSize(text, &octets, &length) < 0 ||
-            (length > UINT16_MAX && !PyErr_Format(PyExc_ValueError, "a pattern of %zd octets", length)))
-            return;
-        pattern = (Text){octets, (size_t)length};
+    size_t specificity = rule->compared + rule->anchored, growth = 0;
+    int has_star = 0, is_respelt = 0;
+    rule->pattern = rule->value;
+    if (rule->compared && rule->value[rule->compared - 1] == '$') {
+        rule->anchored = 1;
+        rule->compared--;
     }
-    int has_dollar = pattern.length && pattern.at[pattern.length - 1] == '$';
-    rule->anchored |= has_dollar;
-    rule->pattern = pattern.at;
-    rule->compared = (uint16_t)(pattern.length - has_dollar);
+    for (const char *at = rule->value, *end = at + rule->compared; at < end; at++) {
+        uint8_t octet = (uint8_t)*at, of = traits[octet];
+        if (of & COMMON)
+            continue;
+        has_star |= octet == '*';
+        is_respelt |= octet != '*';
+        specificity += of & BEYOND_ASCII ? 2 : 0;
+        growth += of & (NEVER_PLAIN | DOLLAR) ? 2 : 0;
+    }
+    rule->has_star = has_star;
+    rule->is_respelt = is_respelt;
+    rule->specificity = (uint16_t)specificity;
+    return is_respelt ? rule->compared + growth : 0;
 }
 
 /* Keep the rules that count, and set how they are compared; -1 with an exception set. */
-static int choose(Rules *self, PyObject *respell)
+static int choose(Rules *self, int is_canonical)
 {
-    size_t count = 0;
+    size_t count = 0, octets = 0;
     for (size_t at = 0; at < self->count; at++)
-        if (self->rules[at].is_for & (self->by_name ? FOR_NAMED : FOR_ALL))
-            self->rules[count++] = self->rules[at];
-    self->count = count;
-    PyObject *written = PyList_New(0); /* for one call: a hostile body has thousands */
-    for (size_t at = 0; at < count && !PyErr_Occurred(); at++)
-        if (has_two_spellings(&self->rules[at])) {
-            PyObject *text = PyBytes_FromStringAndSize(self->rules[at].value, self->rules[at].compared);
-            PyList_Append(written, text); /* which refuses NULL */
-            Py_XDECREF(text);
+        if (self->rules[at].is_for & (self->by_name ? FOR_NAMED : FOR_ALL)) {
+            Rule *rule = &self->rules[count++];
+            *rule = self->rules[at];
+            octets += measure(rule);
         }
-    int is_asked = !PyErr_Occurred() && PyList_Size(written);
-    PyObject *answer = is_asked ? PyObject_CallFunctionObjArgs(respell, written, NULL) : NULL;
-    self->respelt = answer ? PySequence_Tuple(answer) : NULL;
-    Py_XDECREF(answer);
-    Py_XDECREF(written);
-    for (size_t at = 0, used = 0; at < count && !PyErr_Occurred(); at++)
-        spell(&self->rules[at], self->respelt, &used);
-    return PyErr_Occurred() ? -1 : 0;
+    self->count = count;
+    char *to = self->respelt = octets ? PyMem_Malloc(octets) : NULL;
+    if (octets && !to)
+        return PyErr_NoMemory() ? 0 : -1;
+    for (size_t at = 0; at < count; at++) {
+        Rule *rule = &self->rules[at];
+        if (rule->is_respelt) {
+            rule->pattern = to;
+            to = respell((Text){rule->value, rule->compared}, is_canonical, to);
+            rule->compared = (uint16_t)(to - rule->pattern);
+        }
+        int tells = rule->compared > 1 && rule->pattern[0] != '*' && rule->pattern[1] != '*';
+        rule->second = tells ? (uint8_t)rule->pattern[1] : 0;
+    }
+    return 0;
 }
 
 /* Where a piece, which is not empty, is in what is left of a path; NULL if nowhere, or with an exception set. */
@@ -263,7 +292,9 @@ static const char *find_piece(Text piece, const char *at, const char *end)
 /* path_pattern.Pattern.matches: the pieces between the wildcards, leftmost first. -1 with an exception set. */
 static int matches(const Rule *rule, const char *at, const char *end)
 {
-    const char *pattern_end = rule->pattern + rule->compared, *star = find(rule->pattern, pattern_end, '*');
+    const char *pattern_end = rule->pattern + rule->compared, *star = pattern_end;
+    if (rule->has_star)
+        star = find(rule->pattern, pattern_end, '*');
     size_t length = (size_t)(star - rule->pattern);
     if (length > (size_t)(end - at) || memcmp(rule->pattern, at, length))
         return 0;
@@ -282,39 +313,51 @@ static int matches(const Rule *rule, const char *at, const char *end)
     return !rule->anchored || at == end;
 }
 
-static PyObject *best(Rules *self, PyObject *path)
+/* Set *found* to the rule that decides about a path, NULL if none matches; -1 with an exception set. */
+static int best(const Rules *self, Text path, const Rule **found)
+{
+    uint8_t second = path.length > 1 ? (uint8_t)path.at[1] : 0;
+    *found = NULL;
+    for (const Rule *rule = self->rules, *end = rule + self->count; rule < end; rule++) {
+        if (rule->second && rule->second != second) /* nearly all end here */
+            continue;
+        /* The longest wins, among equals allow, then the first line. */
+        if (*found && (rule->specificity < (*found)->specificity ||
+                       (rule->specificity == (*found)->specificity && rule->allow <= (*found)->allow)))
+            continue;
+        int is_match = matches(rule, path.at, path.at + path.length);
+        if (is_match < 0)
+            return -1;
+        *found = is_match ? rule : *found;
+    }
+    return 0;
+}
+
+static PyObject *verdict(Rules *self, PyObject *path)
 {
     char *at;
     Py_ssize_t length;
+    const Rule *rule;
     if (PyBytes_AsStringAndSize(path, &at, &length) < 0)
         return NULL;
-    const Rule *found = NULL;
-    for (size_t number = 0; number < self->count; number++) {
-        const Rule *rule = &self->rules[number];
-        /* The longest wins, among equals allow, then the first line. */
-        if (found && (rule->specificity < found->specificity ||
-                      (rule->specificity == found->specificity && rule->allow <= found->allow)))
-            continue;
-        /* Nearly all end here: the first octet is a slash on both sides. */
-        if (length > 1 && rule->compared > 1 && rule->pattern[1] != at[1] && rule->pattern[0] != '*' &&
-            rule->pattern[1] != '*')
-            continue;
-        int is_match = matches(rule, at, at + length);
-        if (is_match < 0)
-            return NULL;
-        found = is_match ? rule : found;
-    }
-    return PyLong_FromSsize_t(found ? found - self->rules : -1);
-}
-
-static PyObject *rule(Rules *self, PyObject *position)
-{
-    size_t at = PyLong_AsSize_t(position);
-    if (at >= self->count)
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_IndexError, "no such rule");
-    const Rule *found = &self->rules[at];
-    PyObject *value = PyBytes_FromStringAndSize(found->value, found->length);
-    return Py_BuildValue("ONI", found->allow ? Py_True : Py_False, value, (unsigned int)found->line);
+    if (self->itself != Py_None && length == 11 && !memcmp(at, "/robots.txt", 11))
+        return Py_NewRef(self->itself);
+    if (best(self, (Text){at, (size_t)length}, &rule) < 0)
+        return NULL;
+    if (!rule)
+        return Py_NewRef(self->no_rule);
+    size_t place = (size_t)(rule - self->rules) % KEPT;
+    if (self->kept[place].rule == rule)
+        return Py_NewRef(self->kept[place].verdict);
+    PyObject *value = PyBytes_FromStringAndSize(rule->value, rule->length), *allow = rule->allow ? Py_True : Py_False;
+    PyObject *found = PyObject_CallFunction(self->judge, "ONI", allow, value, (unsigned int)rule->line);
+    if (!found)
+        return NULL;
+    PyObject *former = self->kept[place].verdict; /* perhaps of a thread that was faster */
+    self->kept[place].rule = rule;
+    self->kept[place].verdict = Py_NewRef(found);
+    Py_XDECREF(former);
+    return found;
 }
 
 /* path_pattern.path_of where nothing has to be respelt, else None: an octet that has two spellings, no authority. */
@@ -332,31 +375,33 @@ static PyObject *path_of(PyObject *Py_UNUSED(module), PyObject *url)
     while (at < end && *at != '/' && *at != '?' && *at != ';' && *at != '#')
         at++;
     const char *octet = at;
-    while (octet < end && common[(uint8_t)*octet])
+    while (octet < end && traits[(uint8_t)*octet] & COMMON)
         octet++;
     if (at == end || *at != '/' || (octet < end && *octet != '#'))
         Py_RETURN_NONE;
     return PyBytes_FromStringAndSize(at, octet - at);
 }
 
-static PyObject *new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+static PyObject *new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(keywords))
 {
-    static char *names[] = {"body", "name", "wide", "respell", NULL};
-    PyObject *body, *name, *respell;
-    int wide;
+    PyObject *body, *token, *is_canonical, *no_rule, *itself, *judge;
+    if (!PyArg_UnpackTuple(arguments, "Rules", 6, 6, &body, &token, &is_canonical, &no_rule, &itself, &judge))
+        return NULL;
+    PyObject *name = PyTuple_GetItem(token, 0), *wide = PyTuple_GetItem(token, 1);
     char *octets, *named = NULL;
     Py_ssize_t size, length = 0;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "SOpO:Rules", names, &body, &name, &wide, &respell) ||
-        PyBytes_AsStringAndSize(body, &octets, &size) < 0 ||
+    if (!name || !wide || PyBytes_AsStringAndSize(body, &octets, &size) < 0 ||
         (name != Py_None && PyBytes_AsStringAndSize(name, &named, &length) < 0))
         return NULL;
     Rules *self = (Rules *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (!self)
         return NULL;
-    Py_INCREF(body);
-    self->body = body;
-    Text file = {octets, (size_t)size}, token = {named, (size_t)length};
-    if (!read_body(self, file, token, wide) && !choose(self, respell))
+    self->body = Py_NewRef(body);
+    self->no_rule = Py_NewRef(no_rule);
+    self->itself = Py_NewRef(itself);
+    self->judge = Py_NewRef(judge);
+    Text file = {octets, (size_t)size}, own = {named, (size_t)length};
+    if (!read_body(self, file, own, wide == Py_True) && !choose(self, is_canonical == Py_True))
         return (PyObject *)self;
     Py_DECREF(self);
     return NULL;
@@ -366,17 +411,18 @@ static void dealloc(Rules *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF(self->body);
-    Py_XDECREF(self->respelt);
+    Py_XDECREF(self->no_rule);
+    Py_XDECREF(self->itself);
+    Py_XDECREF(self->judge);
+    for (size_t place = 0; place < KEPT; place++)
+        Py_XDECREF(self->kept[place].verdict);
     PyMem_Free(self->rules);
+    PyMem_Free(self->respelt);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
 
-static PyMethodDef methods[] = {
-    {"best", (PyCFunction)best, METH_O, "The position of the rule that decides about a path, -1 when none matches."},
-    {"rule", (PyCFunction)rule, METH_O, "The rule at a position: whether it allows, its value, its line."},
-    {0},
-};
+static PyMethodDef methods[] = {{"verdict", (PyCFunction)verdict, METH_O, "The verdict on a path."}, {0}};
 static PyMemberDef members[] = {{"by_name", T_BOOL, offsetof(Rules, by_name), READONLY, NULL}, {0}};
 static PyType_Slot slots[] = {{Py_tp_new, new}, {Py_tp_dealloc, dealloc}, {Py_tp_methods, methods},
                               {Py_tp_members, members}, {0}};
@@ -384,10 +430,13 @@ static PyType_Spec spec = {"scrapy_rep.protocol._speedups.Rules", sizeof(Rules),
 
 static int fill_module(PyObject *module)
 {
-    for (int octet = 0; octet < 0x80; octet++)
-        common[octet] = is_letter((char)octet) || is_digit((char)octet);
-    for (const char *octet = "/-_.~?=&+,:;@!()"; *octet; octet++)
-        common[(uint8_t)*octet] = 1;
+    for (int octet = 0; octet < 0x100; octet++) {
+        int is_name = is_letter((char)octet) || is_digit((char)octet) || (octet && strchr("-._~", octet));
+        int is_never = octet <= ' ' || octet >= 0x7f || strchr("\"<>[\\]^`{|}'", octet);
+        int is_special = octet == '#' || strchr("%*$", octet);
+        traits[octet] = is_name ? COMMON | UNRESERVED : is_never ? NEVER_PLAIN : is_special ? 0 : COMMON;
+        traits[octet] |= octet >= 0x80 ? BEYOND_ASCII : octet == '$' ? DOLLAR : 0;
+    }
     PyObject *type = PyType_FromSpec(&spec);
     int failed = !type || PyModule_AddObjectRef(module, "Rules", type) < 0;
     Py_XDECREF(type);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .dialect import AgentMatch, Dialect
@@ -76,22 +77,30 @@ class ProductToken(NamedTuple):
     name: bytes | None
     wide: bool
 
-    @classmethod
-    def of(cls, token: str | bytes, dialect: Dialect) -> ProductToken:
+    @staticmethod
+    def of(token: str | bytes, dialect: Dialect) -> ProductToken:
         """The token to compare for a crawler called *token*.
 
         With ``wide_tokens``, a name beyond ``[A-Za-z_-]`` is compared with its digits, dots and octets beyond
         ASCII, on both sides: ``MJ12bot`` is then the group ``MJ12bot``, not ``MJ``. With ``empty_token``, a
         crawler without a name is addressed by lines whose token is empty.
         """
-        raw = octets(token)
-        wide = dialect.wide_tokens and not _RFC_RUN.fullmatch(raw)
-        name = token_in(raw, wide=True).lower() if wide else raw.lower()
-        return cls(name if name or dialect.empty_token else None, wide)
+        return _product_token(token, dialect.wide_tokens, dialect.empty_token)
 
     def is_named_by(self, value: bytes) -> bool:
         """Whether a user-agent line with *value* names exactly this token, whatever the case."""
-        return token_in(value, wide=self.wide).lower() == self.name and not is_global(value)
+        name = self.name
+        if name is None or not value.lower().startswith(name):  # nearly all
+            return False
+        return token_in(value, wide=self.wide).lower() == name and not is_global(value)
+
+
+@lru_cache(maxsize=64)  # a crawl asks every site about the same few
+def _product_token(token: str | bytes, wide_tokens: bool, empty_token: bool) -> ProductToken:
+    raw = octets(token)
+    wide = wide_tokens and not _RFC_RUN.fullmatch(raw)
+    name = token_in(raw, wide=True).lower() if wide else raw.lower()
+    return ProductToken(name if name or empty_token else None, wide)
 
 
 IsNamedBy = Callable[[bytes], bool]

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from .dialect import GOOGLE, Dialect, Octets
-from .path_pattern import compared_path, octets, path_of, patterns_of, respelt, respelt_at_google
+from .dialect import GOOGLE, Dialect
+from .path_pattern import compared_path, find_path, octets, path_of, patterns_of
 from .product_token import ProductToken, is_global
 from .reader import (
     MAX_SIZE,
@@ -20,10 +20,9 @@ from .reader import (
     groups_in,
     lines_in,
     records_in,
-    require_octets,
 )
 from .records import Kind, Record, Rule, as_text, bom_length, kind_of, split_line
-from .rules import NO_RULE, ROBOTS_TXT, ROBOTS_TXT_ITSELF, Reason, Rules, Verdict, delays_in
+from .rules import NO_RULE, ROBOTS_TXT_ITSELF, Rules, Verdict, delays_in, verdict_by
 
 try:
     from ._speedups import Rules as _Compiled
@@ -33,11 +32,10 @@ except ImportError:  # it was not built
 ENGINE: Final = "python" if _Compiled is None else "c"
 """What decides in Google's dialects: ``c``, the compiled `_speedups`, or ``python``, `Rules` as in all others."""
 
-_OCTETS_EMPTY: Final = 700  # as measured with tracemalloc on real files
-_OCTETS_PER_LINE: Final = {True: 16, False: 112}  # compiled or not; hostile files take up to six times that
+_OCTETS_EMPTY: Final = 580  # as measured with tracemalloc on real files
+_OCTETS_PER_LINE: Final = {True: 12, False: 112}  # compiled or not; hostile files take up to six times that
 
 _TOKENS_KEPT: Final = 16  # per file, so that a crawl under ever new names stays bounded
-_VERDICTS_KEPT: Final = 32
 
 MAX_CLEAN_PARAM: Final = 500  # bytes of a Clean-param record that Yandex reads; a longer one is ignored
 
@@ -55,8 +53,9 @@ def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZ
     Nothing is read before the first question. Raises `TypeError` for a *body* that is not ``bytes``,
     and nothing else, whatever the body holds.
     """
-    require_octets(body)
-    return RobotsTxt(cut(body, limit), dialect)
+    if not isinstance(body, bytes) or (limit is not None and len(body) > limit):  # as is next to none
+        body = cut(body, limit)
+    return RobotsTxt(body, dialect)
 
 
 class RobotsTxt:
@@ -71,7 +70,7 @@ class RobotsTxt:
     def __init__(self, body: bytes, dialect: Dialect = GOOGLE) -> None:
         self.body = body
         self.dialect = dialect
-        self._rules: dict[str, Rules | _CompiledRules] = {}
+        self._rules: dict[str, Rules | _Compiled] = {}
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -150,7 +149,8 @@ class RobotsTxt:
         The longest pattern that matches wins, a tie goes to allow, no match allows (RFC 9309 section 2.2.2),
         unless the dialect says otherwise. *token* is a product token, not a User-Agent header.
         """
-        return self.verdict_on_path(token, path_of(url, canonical_octets=self.dialect.canonical_octets))
+        path = find_path(url) or path_of(url, canonical_octets=self.dialect.canonical_octets)
+        return (self._rules.get(token) or self._rules_for(token)).verdict(path)
 
     def verdict_on_path(self, token: str, path: bytes) -> Verdict:
         """As `verdict`, for those who have split the URL already.
@@ -174,7 +174,11 @@ class RobotsTxt:
 
     def extensions_for(self, token: str) -> tuple[Record, ...]:
         """The other records that apply to *token*; its own group does not inherit those of ``*``."""
-        return self._said_to(token).extensions
+        said = self._said_to(token)
+        if isinstance(said, Rules):
+            return said.extensions
+        is_for = ProductToken.of(token, self.dialect).is_named_by if said.by_name else is_global
+        return tuple(extensions_for(records_in(self.body), lambda agent: is_for(agent.value)))
 
     def crawl_delay(self, token: str) -> float | None:
         """Seconds between two requests that the last readable Crawl-delay for *token* asks for, or None.
@@ -186,7 +190,10 @@ class RobotsTxt:
 
     def crawl_delays(self, token: str) -> tuple[Record, ...]:
         """The Crawl-delay records for *token*, in the order of their lines; the last readable one counts."""
-        return self._said_to(token).delays if self._may_hold(b"delay") else ()
+        if not self._may_hold(b"delay"):
+            return ()
+        said = self._said_to(token)
+        return said.delays if isinstance(said, Rules) else delays_in(self.extensions_for(token))
 
     def request_rate(self, token: str) -> RequestRate | None:
         """The last readable Request-rate for *token*, or None."""
@@ -198,20 +205,21 @@ class RobotsTxt:
         """Whether *word*, a part of a key in lower case, is anywhere in the body: most files ask for no delay."""
         return word in self.body.lower()
 
-    @property
-    def _is_compiled(self) -> bool:
-        return self.dialect.is_googles and _Compiled is not None
-
-    def _said_to(self, token: str) -> Rules | _CompiledRules:
+    def _said_to(self, token: str) -> Rules | _Compiled:
         return self._rules.get(token) or self._rules_for(token)
 
-    def _rules_for(self, token: str) -> Rules | _CompiledRules:
+    def _rules_for(self, token: str) -> Rules | _Compiled:
         """What is said to *token*, kept for the next question."""
-        if len(self._rules) >= _TOKENS_KEPT:
-            self._rules.clear()
-        says = _CompiledRules if self._is_compiled else Rules
-        rules = self._rules[token] = says(self.body, token, self.dialect)
-        return rules
+        dialect, kept = self.dialect, self._rules
+        if len(kept) >= _TOKENS_KEPT:
+            kept.clear()
+        if _Compiled is None or not dialect.is_googles:
+            rules = kept[token] = self._read(token)
+            return rules
+        itself = ROBOTS_TXT_ITSELF if dialect.robots_txt_allowed else None
+        name = ProductToken.of(token, dialect)
+        compiled = kept[token] = _Compiled(self.body, name, dialect.canonical_octets, NO_RULE, itself, verdict_by)
+        return compiled
 
     def _read(self, token: str) -> Rules:
         """All that is said to *token*, which a crawl does not ask for."""
@@ -225,52 +233,11 @@ class RobotsTxt:
         The rules for each further crawler take as much again; those of at most 16 are kept.
         """
         lines = self.body.count(b"\n") + self.body.count(b"\r")
-        return _OCTETS_EMPTY + len(self.body) + _OCTETS_PER_LINE[self._is_compiled] * lines
+        is_compiled = _Compiled is not None and self.dialect.is_googles
+        return _OCTETS_EMPTY + len(self.body) + _OCTETS_PER_LINE[is_compiled] * lines
 
     def __repr__(self) -> str:
         return f"<RobotsTxt {self.dialect.name} tokens={list(self._rules)}>"
-
-
-class _CompiledRules:
-    """`Rules` of a dialect of Google's, by `_speedups`."""
-
-    __slots__ = ("_best", "_body", "_is_allowed_itself", "_rules", "_token", "_verdicts", "by_name")
-
-    def __init__(self, body: bytes, name: str, dialect: Dialect) -> None:
-        self._body = body
-        self._token = token = ProductToken.of(name, dialect)
-        self._rules = rules = _Compiled(
-            body, token.name, token.wide, respelt_at_google if dialect.octets is Octets.GOOGLE else respelt
-        )
-        self._best = rules.best
-        self._is_allowed_itself = dialect.robots_txt_allowed
-        self._verdicts: dict[int, Verdict] = {-1: NO_RULE}
-        self.by_name = rules.by_name
-
-    def verdict(self, path: bytes) -> Verdict:
-        """The verdict on *path*, an answer of `path_of` for the dialect."""
-        if path == ROBOTS_TXT and self._is_allowed_itself:
-            return ROBOTS_TXT_ITSELF
-        position = self._best(path)
-        verdict = self._verdicts.get(position)
-        if verdict is None:
-            if len(self._verdicts) > _VERDICTS_KEPT:
-                self._verdicts = {-1: NO_RULE}
-            rule = Rule(*self._rules.rule(position))
-            # An empty rule forbids nothing, though it matches.
-            verdict = self._verdicts[position] = Verdict(rule.allow or not rule.value, rule, Reason.RULE)
-        return verdict
-
-    @property
-    def extensions(self) -> tuple[Record, ...]:
-        """The other records that apply to the crawler."""
-        is_for = self._token.is_named_by if self.by_name else is_global
-        return tuple(extensions_for(records_in(self._body), lambda agent: is_for(agent.value)))
-
-    @property
-    def delays(self) -> tuple[Record, ...]:
-        """The Crawl-delay records that count for the crawler; the last readable one applies."""
-        return delays_in(self.extensions)
 
 
 # The values of other records.

@@ -59,5 +59,5 @@ class Explainer:
     def explain(self, url: str | bytes) -> Explanation:
         """Return the verdict on *url*, and every rule that matches it."""
         path = path_of(url, canonical_octets=self.robotstxt.dialect.canonical_octets)
-        matches = (Match(found.rule, found.pattern.specificity) for found in self._rules.matches(path))
-        return Explanation(self.robotstxt.verdict(self.token, url), tuple(matches))
+        matches = tuple(Match(*found) for found in self._rules.matches(path))
+        return Explanation(self.robotstxt.verdict(self.token, url), matches)

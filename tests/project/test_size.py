@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[2] / "scrapy_rep"
 # when the room shrinks.
 ROOMS = {  # files, how many there may be, and how many lines in them but for the pages
     "top": ("*.py settings/**/*.py", 9, 1_221),  # goal: 1,100 lines
-    "protocol": ("protocol/**/*.py", 14, 2_420),  # goal: 2,300 lines
+    "protocol": ("protocol/**/*.py", 14, 2_415),  # goal: 2,300 lines
     "directives": ("directives/**/*.py", 11, 2_587),  # goal: 2,400 lines
     "crawl": ("crawl/**/*.py", 46, 9_484),  # goal: 7,600 lines
     "crawl/runtime": ("crawl/runtime/**/*.py", 9, 1_641),  # goal: 7 files, 1,100 lines

@@ -18,5 +18,6 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         if name == "python":
             patch.setattr(robotstxt, "_Compiled", None)
-            patch.setattr(path_pattern, "_path_as_it_stands", path_pattern._find_path)
+            for module in (path_pattern, robotstxt):
+                patch.setattr(module, "find_path", path_pattern._find_path)
         yield name

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_rep.protocol import GOOGLE, GOOGLE_EXACT, Dialect, parse, path_of, product_token
-from scrapy_rep.protocol.path_pattern import Pattern, _find_path, respelt, respelt_at_google
+from scrapy_rep.protocol.path_pattern import Pattern, _find_path
 from scrapy_rep.protocol.rules import Rules
 from scrapy_rep.testing import SITUATIONS
 from tests.support.cost import is_linear_in_time
@@ -60,6 +60,7 @@ def test_ours_any_body_is_read_alike(dialect: Dialect, body: bytes) -> None:
 @example(rules=[(b"Allow: ", b"/a/index.htm"), (b"Allow: ", b"/a/$")], path="a/", end="")
 @example(rules=[(b"Allow: ", b"/a/$"), (b"Allow: ", b"/a/index.htm")], path="a/", end="")
 @example(rules=[(b"Allow: ", b"/%61/%/index.htm$"), (b"Allow: ", b"/a/%/$")], path="a/%/", end="")
+@example(rules=[(b"Disallow: ", b"/\xc3\xa9*"), (b"Allow: ", b"/******")], path="é", end="")
 def test_ours_any_rules_decide_alike(
     dialect: Dialect, rules: list[tuple[bytes, bytes]], path: str, end: str
 ) -> None:
@@ -125,52 +126,76 @@ def test_ours_a_path_that_is_found_at_once_is_that_of_the_url(url: str) -> None:
     assert path == _find_path(url)
 
 
-@given(values=st.lists(st.one_of(RULES, st.text("/%41é*$ab", max_size=9).map(str.encode)), min_size=1, max_size=9))
-def test_ours_values_are_respelt_together_as_one_by_one(values: list[bytes]) -> None:
-    for respell, canonical_octets in ((respelt, True), (respelt_at_google, False)):
-        patterns = (Pattern.of(value, canonical_octets=canonical_octets) for value in values)
-        expected = [b"*".join(pieces) + b"$" * anchored for pieces, anchored, _ in patterns]
-        assert [re.sub(rb"\*+", b"*", value) for value in respell(values)] == expected
+@given(value=st.one_of(RULES, st.text("/%41é*$ab", max_size=9).map(str.encode)))
+@example(value=b"/%%341$b*%4%41\xe9 c")
+@example(value=b"/%2541%2a%2F%7e{'}")
+def test_ours_a_pattern_is_respelt_alike(value: bytes) -> None:
+    body = b"User-agent: *\nDisallow: " + value
+    (rule,) = parse(body).rules("a")[:1]
+    for canonical_octets in (True, False):
+        pattern = Pattern.of(rule.value, canonical_octets=canonical_octets)
+        rules = made(body, canonical_octets=canonical_octets)
+        spelt = b"ab".join(pattern.pieces)
+        for path in (spelt, spelt[:-1], spelt + b"a", spelt.replace(b"%", b"%2"), spelt.upper(), spelt.lower()):
+            assert (rules.verdict(path) != "no rule") is pattern.matches(path), path
 
 
-def failing(values: list[bytes]) -> list[bytes]:
-    raise ZeroDivisionError(values)
+def made(body: Any, token: Any = (b"a", False), canonical_octets: bool = True, judge: Any = None) -> Any:
+    """The rules in *body*, whose verdicts are what *judge* answers: what it is asked, if it is not given."""
+    return compiled.Rules(body, token, canonical_octets, "no rule", "itself", judge or (lambda *rule: rule))
 
 
-@pytest.mark.parametrize(
-    ("body", "respell", "error"),
-    [
-        ("User-agent: *", respelt, TypeError),
-        (bytearray(b"a"), respelt, TypeError),
-        (b"User-agent: *\nAllow: /%", failing, ZeroDivisionError),
-        (b"User-agent: *\nAllow: /%", None, TypeError),
-        (b"User-agent: *\nAllow: /%", lambda _: None, TypeError),
-        (b"User-agent: *\nAllow: /%", lambda values: [value.decode() for value in values], TypeError),
-        (b"User-agent: *\nAllow: /%", lambda values: values * 0, IndexError),
-        (b"User-agent: *\nAllow: /%", lambda values: [value * 65_536 for value in values], ValueError),
-    ],
-    ids=["str", "bytearray", "failing", "None", "nothing", "text", "too-few", "too-long"],
-)
-def test_ours_what_cannot_be_read_is_refused(body: Any, respell: Any, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        compiled.Rules(body, b"a", False, respell)
+@pytest.mark.parametrize("body", ["User-agent: *", bytearray(b"a"), None], ids=repr)
+def test_ours_a_body_is_octets(body: Any) -> None:
+    with pytest.raises(TypeError):
+        made(body)
 
 
 def test_ours_a_name_is_octets_or_none() -> None:
     for name in ("a", bytearray(b"a"), 1):
         with pytest.raises(TypeError):
-            compiled.Rules(b"User-agent: a", name, False, respelt)
+            made(b"User-agent: a", (name, False))
+    for token in ((), (b"a",), [b"a", False]):
+        with pytest.raises((IndexError, SystemError)):
+            made(b"User-agent: a", token)
+    with pytest.raises(TypeError):
+        compiled.Rules(b"User-agent: a")
 
 
-def test_ours_what_respells_may_ask_for_rules_and_collect_what_is_unused() -> None:
-    def respell(values: list[bytes]) -> list[bytes]:
-        inner = compiled.Rules(b"User-agent: *\nDisallow: " + values[0], b"a", False, respelt)
+def test_ours_the_errors_of_who_judges_arrive() -> None:
+    def judge(*_: object) -> Any:
+        raise ZeroDivisionError
+
+    for callback, error in ((judge, ZeroDivisionError), (1, TypeError), (len, TypeError)):
+        rules = made(b"User-agent: *\nDisallow: /a", judge=callback)
+        for _ in range(2):
+            with pytest.raises(error):
+                rules.verdict(b"/a")
+        assert rules.verdict(b"/b") == "no rule"
+
+
+def test_ours_who_judges_may_ask_for_verdicts_and_collect_what_is_unused() -> None:
+    def judge(allow: bool, value: bytes, line: int) -> tuple[int, object]:
         gc.collect()
-        return [*respelt([inner.rule(0)[1]]), *respelt(values[1:])]
+        return line, rules.verdict(b"/a%d" % (line - 3)) if line > 2 else None
 
-    body = b"User-agent: *\n" + b"".join(b"Disallow: /%%61%d\n" % number for number in range(20))
-    rules = compiled.Rules(body, b"a", False, respell)
-    assert [rules.best(b"/a%d" % number) for number in (0, 9, 19)] == [0, 9, 19]
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /%%61%d$\n" % number for number in range(20))
+    rules = made(body, judge=judge)
+    for number in (19, 0, 9):
+        found = rules.verdict(b"/a%d" % number)
+        for line in range(number + 2, 1, -1):
+            assert found[0] == line
+            found = found[1]
+
+
+def test_ours_a_verdict_is_kept_until_a_few_others_are() -> None:
+    body = b"User-agent: *\n" + b"".join(b"Disallow: /%d$\n" % number for number in range(20))
+    rules, paths = made(body, judge=lambda *rule: [rule]), [b"/%d" % number for number in range(20)]
+    for path in paths:
+        assert rules.verdict(path) is rules.verdict(path)
+    first = [rules.verdict(path) for path in paths]
+    assert [rules.verdict(path) for path in paths] == first
+    assert not all(rules.verdict(path) is one for path, one in zip(paths, first, strict=True))
 
 
 def test_ours_no_format_needs_a_macro_of_the_version_that_builds() -> None:
@@ -180,18 +205,17 @@ def test_ours_no_format_needs_a_macro_of_the_version_that_builds() -> None:
 
 
 def test_ours_what_cannot_be_asked_is_refused() -> None:
-    rules = compiled.Rules(b"User-agent: *\nDisallow: /a", None, False, respelt)
-    assert (rules.best(b"/a"), rules.best(b"/b"), rules.rule(0)) == (0, -1, (False, b"/a", 2))
-    for ask, question, error in (
-        (rules.best, "/a", TypeError),
-        (rules.rule, 1, IndexError),
-        (rules.rule, -1, OverflowError),
-        (rules.rule, "0", TypeError),
-    ):
-        with pytest.raises(error):
-            ask(question)
+    rules = made(b"User-agent: *\nDisallow: /a", (None, False))
+    assert (rules.verdict(b"/a"), rules.verdict(b"/b")) == ((False, b"/a", 2), "no rule")
+    with pytest.raises(TypeError):
+        rules.verdict("/a")
 
 
 def test_ours_a_rule_outlives_its_body() -> None:
-    rules = compiled.Rules(b"".join([b"User-agent: *\nDisallow: /", b"%61" * 9]), b"a", False, respelt)
-    assert rules.rule(rules.best(b"/" + b"a" * 9)) == (False, b"/" + b"%61" * 9, 2)
+    rules = made(b"".join([b"User-agent: *\nDisallow: /", b"%61" * 9]))
+    assert rules.verdict(b"/" + b"a" * 9) == (False, b"/" + b"%61" * 9, 2)
+
+
+def test_ours_robots_txt_itself_is_judged_apart() -> None:
+    rules = made(b"User-agent: *\nDisallow: /")
+    assert [rules.verdict(b"/robots.txt" + end) for end in (b"", b"?")] == ["itself", (False, b"/", 2)]
