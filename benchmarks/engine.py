@@ -14,7 +14,6 @@ from statistics import fmean, median
 from typing import Any, Final
 
 from .engines import ENGINES, EXACT, OURS, PEER
-from .engines import PLAIN as PLAIN_PYTHON
 from .figures import Benchmark, main, table
 from .figures import time as shown
 from .measure import BY_PATH, BY_URL, DECISIONS, QUESTIONS, Worker
@@ -27,7 +26,6 @@ KEPT: Final = {"kept after 1": 1, f"kept after {DECISIONS}": DECISIONS}
 OF_PEER: Final = {BY_PATH: BY_URL}
 """The question to the peer that one is compared with, where it is another one."""
 COLD: Final = next(iter(QUESTIONS))
-LEFT_OUT: Final = {EXACT, PLAIN_PYTHON}
 """Engines that the chart does not show."""
 
 
