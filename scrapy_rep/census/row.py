@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, get_args, get_origin, get_type_hints
 
 from .restriction import ALL, OTHERS
@@ -112,7 +113,10 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """The columns by name, in their order; what they hold is not copied."""
-        return {name: getattr(self, name) for name in TYPES}
+        return dict(zip(TYPES, _values(self), strict=True))
+
+    def __reduce__(self) -> tuple[type[Row], tuple[Any, ...]]:
+        return Row, _values(self)  # several times as fast as what a dataclass with slots does
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Row:
@@ -207,6 +211,8 @@ class ColumnType(NamedTuple):
 
 TYPES: Final[dict[str, Any]] = get_type_hints(Row)
 """The types of the columns, in their order: plain values, and lists and maps of plain values."""
+
+_values: Final[Callable[[Row], tuple[Any, ...]]] = attrgetter(*TYPES)
 
 ADDED: Final = ("instead",)
 """The columns that rows of 1.0.0rc1 lack."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -29,7 +30,7 @@ from itertools import chain, compress, repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy_rep.census import Capture, Row, rows
+from scrapy_rep.census import Capture, Row, row_of
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
@@ -55,6 +56,8 @@ from .terminal import Progress, Speed, print_error
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+    from scrapy_rep.tools.page import ItemDetails
 
     from .fetching import FetchedRobots
 
@@ -150,7 +153,8 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
         if not any(chosen):
             return
         processes = None if sum(chosen) >= _HOSTS_WORTH_PROCESSES else 0
-        with in_background(_measure(arguments, parsed), survey.add, processes=processes) as measure_soon:
+        measure = survey.listing(_measure(arguments, parsed))
+        with in_background(measure, survey.add, processes=processes) as measure_soon:
             fetch_each(origins, settings, lambda fetched: measure_soon(_captured(fetched, survey.folder)))
 
     return survey.run(out, fetch_all)
@@ -175,18 +179,18 @@ def _captured(fetched: FetchedRobots, to: SurveyFolder) -> tuple[Capture, str | 
 def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     survey, measure = _Survey(arguments), _measure(arguments, parsed)
     if arguments.files:
-        found = _rows_of_files(Files(Path(arguments.files), measure), survey)
+        found = _rows_of_files(Path(arguments.files), survey, measure)
     elif arguments.warc:
         found = _rows_of_captures(WarcCaptures(arguments.warc), survey, measure)
     else:
         tables = [ParquetRows(Path(path)) for path in arguments.rows]
         chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
         found = compress(chain.from_iterable(table.rows() for table in tables), chosen)
-    return survey.run(out, lambda: survey.add_all(found))
+    return survey.run(out, lambda: deque(map(survey.add, found), maxlen=0))
 
 
-def _rows_of_files(files: Files, survey: _Survey) -> Iterator[Row]:
-    earlier = Sites()
+def _rows_of_files(folder: Path, survey: _Survey, measure: Measure) -> Iterator[Row]:
+    earlier, files = Sites(), Files(folder, measure)
 
     def sites() -> Iterator[str]:
         for path in files.paths():
@@ -197,7 +201,8 @@ def _rows_of_files(files: Files, survey: _Survey) -> Iterator[Row]:
                 survey.invalid(problem)
             yield "" if problem else site
 
-    return files.rows(compress(files.paths(), survey.choose(sites())), survey.out)
+    chosen = compress(files.paths(), survey.choose(sites()))
+    return Files(folder, survey.listing(measure)).rows(chosen, survey.out)
 
 
 def _rows_of_captures(captures: WarcCaptures, survey: _Survey, measure: Measure) -> Iterator[Row]:
@@ -205,18 +210,27 @@ def _rows_of_captures(captures: WarcCaptures, survey: _Survey, measure: Measure)
     if captures.skipped:
         print_error("survey", f"{number_of(captures.skipped, 'record', 'records')} of a robots.txt cannot be read")
     survey.expect(number)
-    found = map_in_processes(measure, zip(captures, repeat(None)), worth_it=WORTH_PROCESSES)
+    captured = zip(captures, repeat(None))
+    found = map_in_processes(survey.listing(measure), captured, worth_it=WORTH_PROCESSES)
     return captures.with_damage(found)
 
 
 def _measure(arguments: Namespace, parsed: RepSettings) -> Measure:
     """What makes a row of a capture and the name of the file that has its body, if any; picklable."""
-    return partial(_row_of, partial(rows, dialect=parsed.dialect, limit=parsed.max_size, light=arguments.light))
+    return partial(_row_of, partial(row_of, dialect=parsed.dialect, limit=parsed.max_size, light=arguments.light))
 
 
-def _row_of(census: Callable[..., Iterator[dict[str, Any]]], captured: tuple[Capture, str | None]) -> Row:
+def _row_of(census: Callable[..., Row], captured: tuple[Capture, str | None]) -> Row:
     capture, file = captured
-    return Row(**next(census([capture])) | {"file": file})
+    return census(capture, file=file)
+
+
+def _listed(measure: Measure, captured: tuple[Capture, str | None]) -> tuple[Row, ItemDetails]:
+    """The row, and its page in the report while its body is at hand."""
+    from scrapy_rep.tools.survey.sites import site_item  # noqa: PLC0415  # Jinja2 is an extra
+
+    (capture, file), row = captured, measure(captured)
+    return row, site_item(row, capture.body if file else None)
 
 
 # A survey under way, whatever it reads: which sites are left, the rows as they come, progress, and the report.
@@ -232,6 +246,8 @@ class _Survey:
 
     def __init__(self, arguments: Namespace) -> None:
         """Raises `InputError`, and ``OSError`` for what cannot be read."""
+        from scrapy_rep.tools.survey.sites import SiteExplorer  # noqa: PLC0415  # Jinja2 is an extra
+
         self.out = Path(arguments.out)
         self.folder = SurveyFolder(self.out)
         if self.folder.is_used and not (arguments.resume or arguments.overwrite):
@@ -242,8 +258,9 @@ class _Survey:
         self._arguments = arguments
         self._totals, self._invalid, self._progress = Totals(), 0, Progress(sys.stderr)
         self._earlier = Sites()
+        self._list = SiteExplorer()
         for row in self.folder.earlier_rows() if arguments.resume else ():
-            self._totals.add(row)
+            self._count(row)
             self._earlier.is_new(row.site)
         self._before = self._expected = self._totals.sites
         self.sites = self._listed() if arguments.sites or arguments.from_file else None
@@ -293,21 +310,28 @@ class _Survey:
         """Show that *captures* have been looked at, to choose among them."""
         self._progress.show(f"{captures:,} captures found")
 
-    def add(self, row: Row) -> None:
-        """Write *row*, add it up, and show progress."""
+    def listing(self, measure: Measure) -> Callable[[tuple[Capture, str | None]], Any]:
+        """*measure*, which other processes do, with the page of each site if all are listed."""
+        return partial(_listed, measure) if self._expected <= self._list.most else measure
+
+    def _count(self, row: Row, item: ItemDetails | None = None) -> None:
+        from scrapy_rep.tools.survey.sites import site_item  # noqa: PLC0415  # Jinja2 is an extra
+
+        self._totals.add(row)
+        if not self._list.is_full:
+            self._list.add_site(row, item or site_item(row, self.folder.body(row)))
+
+    def add(self, found: Row | tuple[Row, ItemDetails]) -> None:
+        """Write the row that was *found*, add it up, and show progress."""
+        row, item = found if isinstance(found, tuple) else (found, None)
         if self.sites is not None:
             row = replace(row, strata=self.sites.strata(row.site) or {})
         self.folder.add(row)
-        self._totals.add(row)
+        self._count(row, item)
         done = self._totals.sites - self._before
         if done % 16 == 0:
             speed = self._speed.text(done, done / max(self._expected - self._before, 1))
             self._progress.show(f"{self._counts()}, {speed}")
-
-    def add_all(self, rows: Iterable[Row]) -> None:
-        """Add each of *rows*."""
-        for row in rows:
-            self.add(row)
 
     def _counts(self) -> str:
         totals = self._totals
@@ -317,7 +341,7 @@ class _Survey:
             f" {totals.unreachable:,} unreachable{invalid}"
         )
 
-    def run(self, out: IO[str], survey: Callable[[], None]) -> int:
+    def run(self, out: IO[str], survey: Callable[[], object]) -> int:
         """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code.
 
         Files that turn out to be damaged are named, and their report is about the rest.
@@ -340,7 +364,7 @@ class _Survey:
         from scrapy_rep.tools.survey.report import report  # noqa: PLC0415  # Jinja2 is an extra
 
         to, now = self.folder, datetime.now().astimezone()
-        page = report(self._totals, now, expected=self._expected, records=to.rows(), body=to.body)
+        page = report(self._totals, now, expected=self._expected, sites=self._list)
         to.page.write_text(page, encoding="utf-8")
         if self._arguments.csv:
             folder.write_csv(to.rows(), to.page.with_suffix(".csv"))
