@@ -60,9 +60,10 @@ def row_of(
     dialect: Dialect = GOOGLE,
     light: bool = False,
     limit: int = MAX_SIZE,
+    date: str | None = None,
     file: str | None = None,
 ) -> Row:
-    """The row of *capture*, as `rows` makes it; its body is saved in *file*, if anywhere."""
+    """The row of *capture* in the survey of a *date*, as `rows` makes it; *file* has its body, if any does."""
     from .measure import measure  # noqa: PLC0415  # loads the linter, which who reads rows does not need
 
     columns = _where_from(capture)
@@ -70,7 +71,7 @@ def row_of(
         columns |= measure(capture, agents, dialect, limit, light=light)
     elif columns["access"] == Access.UNAVAILABLE:
         columns["restriction"] = dict.fromkeys([OTHERS, *agents], NONE)
-    return Row(**columns, file=file)
+    return Row(**columns, date=date, file=file)
 
 
 def long(

@@ -62,6 +62,7 @@ class Row:
     location: str | None = _column("where the redirect leads that was not followed")
     problem: str | None = _column("why there is no robots.txt to read")
     fetched_at: datetime | None = _column("when the response was captured, UTC")
+    date: str | None = _column("date of the survey, of several that were made at once: `YYYY-MM-DD`")
     file: str | None = _column("where the body is saved, relative to the folder of the survey")
     is_html: bool = _column("whether the body is an HTML page instead of a robots.txt", default=False)
     instead: str | None = _column(
@@ -214,7 +215,7 @@ TYPES: Final[dict[str, Any]] = get_type_hints(Row)
 
 _values: Final[Callable[[Row], tuple[Any, ...]]] = attrgetter(*TYPES)
 
-ADDED: Final = ("instead",)
+ADDED: Final = ("date", "instead")
 """The columns that rows of 1.0.0rc1 lack."""
 
 _REMOVED: Final = ("sketch",)  # rows of 1.0.0rc1 have it

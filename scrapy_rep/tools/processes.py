@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import chain, islice
 from typing import Any, Final, TypeVar
 
@@ -43,24 +43,38 @@ def map_in_processes(
     processes: int | None = None,
     batch: int = _CHUNK,
 ) -> Iterator[U]:
-    """Yield *function* of each of *items*, in order.
+    """Yield *function* of each of *items*, in order, as `in_processes` does."""
+    with in_processes(function, worth_it=worth_it, processes=processes, batch=batch) as run:
+        yield from run(items)
+
+
+@contextmanager
+def in_processes(
+    function: Callable[[T], U], *, worth_it: int, processes: int | None = None, batch: int = _CHUNK
+) -> Iterator[Callable[[Iterable[T]], Iterator[U]]]:
+    """Give what yields *function* of each of the items that it is given, in order, once or more often.
 
     Fewer than *worth_it* are done in this process, sooner than others start. Functions, items and results must be
     picklable; each process has a copy of *function* for all its items, and is sent *batch* of these at once. There
     are as many *processes* as cores unless it is given. Ctrl-C is for this process alone, which writes the output.
     Raises what *function* raises, and ``OSError`` when a process was killed.
     """
-    processes = cores() if processes is None else processes
-    left = iter(items)
-    first = [*islice(left, worth_it)]
-    if processes == 1 or len(first) < worth_it:
-        yield from map(function, chain(first, left))
-        return
-    with (
-        _pool(processes, function) as pool,
-        closing(_results(pool, chain(first, left), processes * _AHEAD, batch)) as found,
-    ):
-        yield from found
+    number = cores() if processes is None else processes
+    with ExitStack() as stack:
+        pool: ProcessPoolExecutor | None = None
+
+        def run(items: Iterable[T]) -> Iterator[U]:
+            nonlocal pool
+            left = iter(items)
+            first = [*islice(left, worth_it)]
+            if number == 1 or (pool is None and len(first) < worth_it):
+                yield from map(function, chain(first, left))
+                return
+            pool = pool or stack.enter_context(_pool(number, function))
+            with closing(_results(pool, chain(first, left), number * _AHEAD, batch)) as found:
+                yield from found
+
+        yield run
 
 
 @contextmanager

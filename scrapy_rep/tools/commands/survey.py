@@ -20,31 +20,35 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from importlib.util import find_spec
-from itertools import chain, compress, repeat
+from itertools import chain, compress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Final, Union
 
 from scrapy_rep.census import Capture, Row, row_of
 from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.processes import in_background, map_in_processes
+from scrapy_rep.tools.processes import in_background, in_processes, map_in_processes
 from scrapy_rep.tools.survey import folder
 from scrapy_rep.tools.survey.folder import SurveyFolder
 from scrapy_rep.tools.survey.inputs import (
     WITHOUT,
     WORTH_PROCESSES,
+    Captured,
     Files,
-    Measure,
+    FileToRead,
     ParquetRows,
+    Survey,
     WarcCaptures,
+    dates_in,
+    rows_of_date,
     surveys_in,
 )
 from scrapy_rep.tools.survey.site_list import SiteList, Sites
@@ -58,12 +62,15 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_rep.tools.page import ItemDetails
+    from scrapy_rep.tools.survey.joined import ComparedSurvey
 
     from .fetching import FetchedRobots
 
+Measure = Callable[["Captured | FileToRead"], Row]
+_Found = Union[Row, "tuple[Row, ItemDetails]"]
 _FOLDER: Final = "robots-survey"
 _HOSTS_WORTH_PROCESSES: Final = 100
-_INPUTS: Final = ("files", "warc", "rows")
+_INPUTS: Final = ("files", "warc", "dates", "rows")
 _NOT_COMPARED: Final = ("sites", "from_file", "light", "csv", "parquet", "resume", "overwrite")
 
 
@@ -75,6 +82,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     read = parser.add_mutually_exclusive_group().add_argument
     read("--files", metavar="DIR", help="read the files in this folder, fetch nothing")
     read("--warc", metavar="PATH", nargs="+", help="read the captures in these WARC files")
+    read("--dates", metavar="DIR", help="read the folders and WARC files in it that are called by dates")
     read("--rows", metavar="PATH", nargs="+", help="make the report of the rows in these Parquet files or folders")
     read("--compare", metavar="PATH", nargs="+", help="compare surveys, or folders of files by date")
     add("--light", action="store_true", help="leave out the linter")
@@ -95,6 +103,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         if arguments.compare:
             return _compare(arguments, parsed, out)
         given = _check(arguments)
+        if given == "dates":
+            return _survey_dates(arguments, parsed, out)
         return _survey_input(arguments, parsed, out) if given else _survey_sites(arguments, settings, parsed, out)
     except (InputError, InvalidSettingError, ValueError) as error:
         return print_error("survey", error)
@@ -104,7 +114,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
             raise
         return print_error("survey", WITHOUT[library])
     except KeyboardInterrupt:
-        return print_error("survey", "interrupted before there was a report; --resume continues it")
+        hint = "" if arguments.dates else "; --resume continues it"
+        return print_error("survey", f"interrupted before there was a report{hint}")
     except OSError as error:
         return print_error("survey", f"{error.filename or arguments.out}: {error.strerror or error}")
 
@@ -117,6 +128,8 @@ def _check(arguments: Namespace) -> str:
     given = next((name for name in _INPUTS if getattr(arguments, name)), "")
     if given and arguments.sites:
         raise InputError(f"--{given} reads what was captured before: do not name sites as well")
+    if arguments.resume and given == "dates":
+        raise InputError("--dates reads all dates: --overwrite replaces the survey, --out names another folder")
     if arguments.light and given == "rows":
         raise InputError("--rows reads what was measured before: omit --light")
     if arguments.parquet and not find_spec("pyarrow"):
@@ -129,16 +142,31 @@ def _compare(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
         what = "sites" if other == "sites" else f"--{other.replace('_', '-')}"
         raise InputError(f"--compare reads surveys that there are: omit {what}; --out says where to write")
     arguments.light = True  # for folders of files: what is compared needs no linter
-    measure = _measure(arguments, parsed)
-    surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path), measure)]
-    if len(surveys) < 2:
-        raise InputError(f"--compare takes two or more surveys: name another one beside {arguments.compare[0]}")
+    with in_processes(_measure(arguments, parsed), worth_it=WORTH_PROCESSES) as run:
+        surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path), run)]
+        if len(surveys) < 2:
+            only = arguments.compare[0]
+            raise InputError(f"--compare takes two or more surveys: name another one beside {only}")
+        return _write_comparison(surveys, Path(arguments.out), out)
+
+
+def _write_comparison(surveys: Sequence[ComparedSurvey], to: Path, out: IO[str]) -> int:
     from scrapy_rep.tools.survey.comparison_report import write_comparison  # noqa: PLC0415  # Jinja2 is an extra
 
-    page = Path(arguments.out) / "compare.html"
+    page = to / "compare.html"
     found = write_comparison(surveys, datetime.now().astimezone(), page)
     out.write(f"{found.summary()}\n{page}\n{page.with_suffix('.csv')}\n")
     return OK
+
+
+def _survey_dates(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
+    survey, dates = _Survey(arguments), dates_in(Path(arguments.dates))
+    with in_processes(_measure(arguments, parsed), worth_it=WORTH_PROCESSES) as run:
+        surveys = [
+            Survey(date, partial(survey.dated, rows_of_date(date, paths, run, survey.out), date))
+            for date, paths in dates.items()
+        ]
+        return survey.compare(surveys, out)
 
 
 def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSettings, out: IO[str]) -> int:
@@ -160,7 +188,7 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
     return survey.run(out, fetch_all)
 
 
-def _captured(fetched: FetchedRobots, to: SurveyFolder) -> tuple[Capture, str | None]:
+def _captured(fetched: FetchedRobots, to: SurveyFolder) -> Captured:
     """What was fetched, and where its body is saved in the folder *to*."""
     entry, access = fetched.entry, fetched.robots.access
     is_there = access is Access.SUCCESSFUL
@@ -173,13 +201,13 @@ def _captured(fetched: FetchedRobots, to: SurveyFolder) -> tuple[Capture, str | 
         hops=entry.hops,
         access=access,
     )
-    return capture, to.save_body(fetched.origin, entry.body) if is_there else None
+    return Captured(capture, to.save_body(fetched.origin, entry.body) if is_there else None)
 
 
 def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     survey, measure = _Survey(arguments), _measure(arguments, parsed)
     if arguments.files:
-        found = _rows_of_files(Path(arguments.files), survey, measure)
+        found = _rows_of_files(Files(Path(arguments.files)), survey, measure)
     elif arguments.warc:
         found = _rows_of_captures(WarcCaptures(arguments.warc), survey, measure)
     else:
@@ -189,8 +217,8 @@ def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> in
     return survey.run(out, lambda: deque(map(survey.add, found), maxlen=0))
 
 
-def _rows_of_files(folder: Path, survey: _Survey, measure: Measure) -> Iterator[Row]:
-    earlier, files = Sites(), Files(folder, measure)
+def _rows_of_files(files: Files, survey: _Survey, measure: Measure) -> Iterator[_Found]:
+    earlier = Sites()
 
     def sites() -> Iterator[str]:
         for path in files.paths():
@@ -202,35 +230,36 @@ def _rows_of_files(folder: Path, survey: _Survey, measure: Measure) -> Iterator[
             yield "" if problem else site
 
     chosen = compress(files.paths(), survey.choose(sites()))
-    return Files(folder, survey.listing(measure)).rows(chosen, survey.out)
+    found = (FileToRead(files, path, survey.out) for path in chosen)
+    return map_in_processes(survey.listing(measure), found, worth_it=WORTH_PROCESSES)
 
 
-def _rows_of_captures(captures: WarcCaptures, survey: _Survey, measure: Measure) -> Iterator[Row]:
+def _rows_of_captures(captures: WarcCaptures, survey: _Survey, measure: Measure) -> Iterator[_Found]:
     number = captures.choose(survey.is_wanted, seen=survey.seen)
     if captures.skipped:
         print_error("survey", f"{number_of(captures.skipped, 'record', 'records')} of a robots.txt cannot be read")
     survey.expect(number)
-    captured = zip(captures, repeat(None))
-    found = map_in_processes(survey.listing(measure), captured, worth_it=WORTH_PROCESSES)
+    found = map_in_processes(survey.listing(measure), map(Captured, captures), worth_it=WORTH_PROCESSES)
     return captures.with_damage(found)
 
 
 def _measure(arguments: Namespace, parsed: RepSettings) -> Measure:
-    """What makes a row of a capture and the name of the file that has its body, if any; picklable."""
+    """What makes a row of a capture or of a file; picklable."""
     return partial(_row_of, partial(row_of, dialect=parsed.dialect, limit=parsed.max_size, light=arguments.light))
 
 
-def _row_of(census: Callable[..., Row], captured: tuple[Capture, str | None]) -> Row:
-    capture, file = captured
-    return census(capture, file=file)
+def _row_of(census: Callable[..., Row], found: Captured | FileToRead) -> Row:
+    capture, file, date = found.read()
+    return census(capture, file=file, date=date)
 
 
-def _listed(measure: Measure, captured: tuple[Capture, str | None]) -> tuple[Row, ItemDetails]:
+def _listed(measure: Measure, found: Captured | FileToRead) -> tuple[Row, ItemDetails]:
     """The row, and its page in the report while its body is at hand."""
     from scrapy_rep.tools.survey.sites import site_item  # noqa: PLC0415  # Jinja2 is an extra
 
-    (capture, file), row = captured, measure(captured)
-    return row, site_item(row, capture.body if file else None)
+    captured = found.read()
+    row = measure(captured)
+    return row, site_item(row, captured.capture.body if captured.file else None)
 
 
 # A survey under way, whatever it reads: which sites are left, the rows as they come, progress, and the report.
@@ -257,7 +286,7 @@ class _Survey:
             )
         self._arguments = arguments
         self._totals, self._invalid, self._progress = Totals(), 0, Progress(sys.stderr)
-        self._earlier = Sites()
+        self._earlier, self._is_damaged = Sites(), False
         self._list = SiteExplorer()
         for row in self.folder.earlier_rows() if arguments.resume else ():
             self._count(row)
@@ -310,7 +339,7 @@ class _Survey:
         """Show that *captures* have been looked at, to choose among them."""
         self._progress.show(f"{captures:,} captures found")
 
-    def listing(self, measure: Measure) -> Callable[[tuple[Capture, str | None]], Any]:
+    def listing(self, measure: Measure) -> Callable[[Captured | FileToRead], _Found]:
         """*measure*, which other processes do, with the page of each site if all are listed."""
         return partial(_listed, measure) if self._expected <= self._list.most else measure
 
@@ -321,17 +350,39 @@ class _Survey:
         if not self._list.is_full:
             self._list.add_site(row, item or site_item(row, self.folder.body(row)))
 
-    def add(self, found: Row | tuple[Row, ItemDetails]) -> None:
+    def add(self, found: _Found) -> None:
         """Write the row that was *found*, add it up, and show progress."""
         row, item = found if isinstance(found, tuple) else (found, None)
-        if self.sites is not None:
-            row = replace(row, strata=self.sites.strata(row.site) or {})
-        self.folder.add(row)
-        self._count(row, item)
+        self._count(self._written(row), item)
         done = self._totals.sites - self._before
         if done % 16 == 0:
             speed = self._speed.text(done, done / max(self._expected - self._before, 1))
             self._progress.show(f"{self._counts()}, {speed}")
+
+    def _written(self, row: Row) -> Row:
+        if self.sites is not None:
+            row = replace(row, strata=self.sites.strata(row.site) or {})
+        self.folder.add(row)
+        return row
+
+    def dated(self, rows: Iterable[Row], date: str) -> Iterator[Row]:
+        """Write those of *rows*, all of a *date*, that are wanted, and yield them; damaged files are named."""
+        self._earlier = Sites()  # each site has a row for each date
+        self._progress.show(date)
+        try:
+            yield from map(self._written, (row for row in rows if self.is_wanted(row.site)))
+        except ValueError as error:
+            self._is_damaged = True
+            print_error("survey", error)
+
+    def compare(self, surveys: Sequence[Survey], out: IO[str]) -> int:
+        """Write all rows of *surveys* and the comparison of them; return the exit code."""
+        self.folder.open(append=False)
+        code = _write_comparison(surveys, self.out, out)
+        self._progress.clear()
+        self.folder.close()
+        self._write_tables(is_light=self._arguments.light)
+        return FAILED if self._is_damaged else code
 
     def _counts(self) -> str:
         totals = self._totals
@@ -366,10 +417,14 @@ class _Survey:
         to, now = self.folder, datetime.now().astimezone()
         page = report(self._totals, now, expected=self._expected, sites=self._list)
         to.page.write_text(page, encoding="utf-8")
+        self._write_tables(is_light=not self._totals.linted)
+
+    def _write_tables(self, *, is_light: bool) -> None:
+        to = self.folder
         if self._arguments.csv:
             folder.write_csv(to.rows(), to.page.with_suffix(".csv"))
         if self._arguments.parquet:
             from scrapy_rep.census import arrow  # noqa: PLC0415  # takes as long to load as all the rest
 
-            schema = arrow.ROWS if self._totals.linted else arrow.LIGHT_ROWS
+            schema = arrow.LIGHT_ROWS if is_light else arrow.ROWS
             arrow.write_parquet((row.as_dict() for row in to.rows()), to.page.with_suffix(".parquet"), schema)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.census.arrow import rows_in
 from scrapy_rep.tools import processes
 from scrapy_rep.tools.commands import survey
 from tests.census.archives import archive
@@ -553,6 +554,84 @@ def test_folders_of_files_are_compared_by_the_dates_that_they_are_called_by(tmp_
     assert (tmp_path / "out" / "compare.csv").read_text("utf-8").splitlines()[1:] == [
         "https://a.example,*,2026-03-01,all,none"
     ]
+
+
+@pytest.fixture
+def dates(tmp_path: Path) -> Path:
+    """Three dates, two as folders and one as an archive, and a name without a date."""
+    files = {"2026-01-04/a.example": OPEN, "2026-01-04/b.example": OPEN, "2026-01-11/a.example": OPEN, "x": OPEN}
+    for name, body in {**files, "2026-01-11/b.example": CLOSED, "2026-01-11/new.example": OPEN}.items():
+        (tmp_path / "dates" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "dates" / name).write_bytes(body)
+    captures = [("a.example", CLOSED), ("b.example", CLOSED)]
+    archived(tmp_path / "dates" / "at-2026-01-18.warc.gz", *((host, NOON, body) for host, body in captures))
+    return tmp_path / "dates"
+
+
+def test_many_dates_are_read_by_one_command_and_compared(dates: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, text = surveyed("--dates", str(dates), "--light", "--csv", "--parquet", "--out", str(out))
+    assert (code, text.partition(",")[0]) == (0, "2 sites in every survey")
+    rows = [json.loads(line) for line in (out / "survey.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["date"], row["site"].removeprefix("https://")) for row in rows] == [
+        ("2026-01-04", "a.example"), ("2026-01-04", "b.example"), ("2026-01-11", "a.example"),
+        ("2026-01-11", "b.example"), ("2026-01-11", "new.example"), ("2026-01-18", "a.example"),
+        ("2026-01-18", "b.example"),
+    ]  # fmt: skip
+    assert (out / rows[0]["file"]).read_bytes() == OPEN
+    assert (out / "compare.csv").read_text("utf-8").splitlines()[1:] == [
+        "https://a.example,*,2026-01-18,none,all", "https://b.example,*,2026-01-11,none,all"
+    ]  # fmt: skip
+    page = (out / "compare.html").read_text("utf-8")
+    assert "from 2026-01-04 to 2026-01-18</h1>" in page
+    assert '<th scope="row">changed, since the survey before</th>' in page
+    assert [row.date for row in rows_in(out / "survey.parquet")] == [row["date"] for row in rows]
+    assert (out / "survey.csv").read_text("utf-8").count("\n") == 8
+
+
+def test_a_list_says_which_sites_count_at_each_date(dates: Path, tmp_path: Path) -> None:
+    (tmp_path / "sites.csv").write_text("site,sector\nb.example,news\n")
+    arguments = ("--dates", str(dates), "--from-file", str(tmp_path / "sites.csv"), "--out", str(tmp_path / "out"))
+    assert surveyed(*arguments)[1].startswith("1 site in every survey, 1 changed")
+    rows = [json.loads(line) for line in (tmp_path / "out" / "survey.jsonl").read_text("utf-8").splitlines()]
+    assert [row["strata"] for row in rows] == [{"sector": "news"}] * 3
+
+
+def test_a_damaged_archive_of_a_date_is_named_and_the_rest_counts(
+    dates: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = dates / "at-2026-01-18.warc.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    code, text = surveyed("--dates", str(dates), "--out", str(tmp_path / "out"))
+    assert (code, text.partition(",")[0]) == (2, "1 site in every survey")
+    assert f"{path}: cut off or damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ["--dates", "dates/2026-01-04"],
+            "dates/2026-01-04: two or more folders or WARC files must have a date",
+        ),
+        (["--dates", "nowhere"], "nowhere: No such file or directory"),
+        (["--dates", "dates", "--resume"], "--dates reads all dates: --overwrite replaces the survey"),
+        (["--dates", "dates", "a.example"], "--dates reads what was captured before: do not name sites"),
+    ],
+)
+def test_what_has_no_dates_is_said_in_one_line(
+    dates: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    arguments: list[str],
+    problem: str,
+) -> None:
+    monkeypatch.chdir(dates.parent)
+    assert surveyed(*arguments) == (2, "")
+    err = capsys.readouterr().err
+    assert (problem in err, err.count("\n")) == (True, 1)
+    assert not Path("robots-survey").exists()
 
 
 @pytest.mark.parametrize(
