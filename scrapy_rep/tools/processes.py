@@ -24,7 +24,6 @@ START_METHOD: Final = "forkserver" if "forkserver" in multiprocessing.get_all_st
 """How processes start: a plain fork could copy a lock that another thread holds."""
 
 _CHUNK: Final = 16  # items sent to a process at once
-_WAITING: Final = 64  # items for each process that wait in the background
 _AHEAD: Final = 3  # batches for each process that are sent before their turn
 
 
@@ -112,41 +111,6 @@ def _results(pool: ProcessPoolExecutor, items: Iterator[T], ahead: int, batch: i
             yield from waiting.popleft().result()
     while waiting:
         yield from waiting.popleft().result()
-
-
-@contextmanager
-def in_background(
-    function: Callable[[T], U], found: Callable[[U], object], *, processes: int | None = None
-) -> Iterator[Callable[[T], None]]:
-    """Give what takes items while this process goes on, and hands *function* of each to *found*, in order.
-
-    *function* runs in other processes, one less than there are cores unless *processes* says how many; with none
-    it runs in this one. Whoever gives more than can be worked off waits. At the end of the ``with`` block, also of
-    one that an exception ends, all results are handed over. Raises what *function* and *found* raise, and
-    ``OSError`` when a process was killed.
-    """
-    processes = cores() - 1 if processes is None else processes
-    if processes == 0:
-
-        def take_here(item: T) -> None:
-            found(function(item))
-
-        yield take_here
-        return
-    waiting: deque[Future[list[U]]] = deque()
-
-    def take(item: T) -> None:
-        with ctrl_c_held():
-            waiting.append(pool.submit(_work_off, [item]))
-        while waiting and (len(waiting) > processes * _WAITING or waiting[0].done()):
-            found(*waiting.popleft().result())
-
-    with _pool(processes, function) as pool:
-        try:
-            yield take
-        finally:
-            while waiting:
-                found(*waiting.popleft().result())
 
 
 class _Worker:

@@ -35,7 +35,7 @@ from scrapy_rep.exceptions import InvalidSettingError
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.display import number_of
 from scrapy_rep.settings import RepSettings
-from scrapy_rep.tools.processes import in_background, in_processes, map_in_processes
+from scrapy_rep.tools.processes import in_processes, map_in_processes
 from scrapy_rep.tools.survey import folder
 from scrapy_rep.tools.survey.folder import SurveyFolder
 from scrapy_rep.tools.survey.inputs import (
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
 Measure = Callable[["Captured | FileToRead"], Row]
 _Found = Union[Row, "tuple[Row, ItemDetails]"]
 _FOLDER: Final = "robots-survey"
-_HOSTS_WORTH_PROCESSES: Final = 100
 _INPUTS: Final = ("files", "warc", "dates", "rows")
 _NOT_COMPARED: Final = ("sites", "from_file", "light", "csv", "parquet", "resume", "overwrite")
 
@@ -84,7 +83,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     read("--warc", metavar="PATH", nargs="+", help="read the captures in these WARC files")
     read("--dates", metavar="DIR", help="read the folders and WARC files in it that are called by dates")
     read("--rows", metavar="PATH", nargs="+", help="make the report of the rows in these Parquet files or folders")
-    read("--compare", metavar="PATH", nargs="+", help="compare surveys, or folders of files by date")
+    read("--compare", metavar="PATH", nargs="+", help="compare the surveys in these folders and Parquet files")
     add("--light", action="store_true", help="leave out the linter")
     add("--out", metavar="DIR", default=_FOLDER, help=f"folder to write to (default: {_FOLDER})")
     add("--csv", action="store_true", help="write the rows to survey.csv too")
@@ -101,7 +100,7 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
             raise InputError(WITHOUT_JINJA2)
         parsed = RepSettings.from_settings(settings)
         if arguments.compare:
-            return _compare(arguments, parsed, out)
+            return _compare(arguments, out)
         given = _check(arguments)
         if given == "dates":
             return _survey_dates(arguments, parsed, out)
@@ -137,17 +136,14 @@ def _check(arguments: Namespace) -> str:
     return given
 
 
-def _compare(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
+def _compare(arguments: Namespace, out: IO[str]) -> int:
     if other := next((name for name in _NOT_COMPARED if getattr(arguments, name)), ""):
         what = "sites" if other == "sites" else f"--{other.replace('_', '-')}"
         raise InputError(f"--compare reads surveys that there are: omit {what}; --out says where to write")
-    arguments.light = True  # for folders of files: what is compared needs no linter
-    with in_processes(_measure(arguments, parsed), worth_it=WORTH_PROCESSES) as run:
-        surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path), run)]
-        if len(surveys) < 2:
-            only = arguments.compare[0]
-            raise InputError(f"--compare takes two or more surveys: name another one beside {only}")
-        return _write_comparison(surveys, Path(arguments.out), out)
+    surveys = [survey for path in arguments.compare for survey in surveys_in(Path(path))]
+    if len(surveys) < 2:
+        raise InputError(f"--compare takes two or more surveys: name another one beside {arguments.compare[0]}")
+    return _write_comparison(surveys, Path(arguments.out), out)
 
 
 def _write_comparison(surveys: Sequence[ComparedSurvey], to: Path, out: IO[str]) -> int:
@@ -180,10 +176,8 @@ def _survey_sites(arguments: Namespace, settings: BaseSettings, parsed: RepSetti
 
         if not any(chosen):
             return
-        processes = None if sum(chosen) >= _HOSTS_WORTH_PROCESSES else 0
         measure = survey.listing(_measure(arguments, parsed))
-        with in_background(measure, survey.add, processes=processes) as measure_soon:
-            fetch_each(origins, settings, lambda fetched: measure_soon(_captured(fetched, survey.folder)))
+        fetch_each(origins, settings, lambda one: survey.add(measure(_captured(one, survey.folder))))
 
     return survey.run(out, fetch_all)
 
@@ -235,7 +229,7 @@ def _rows_of_files(files: Files, survey: _Survey, measure: Measure) -> Iterator[
 
 
 def _rows_of_captures(captures: WarcCaptures, survey: _Survey, measure: Measure) -> Iterator[_Found]:
-    number = captures.choose(survey.is_wanted, seen=survey.seen)
+    number = captures.choose(survey.is_wanted)
     if captures.skipped:
         print_error("survey", f"{number_of(captures.skipped, 'record', 'records')} of a robots.txt cannot be read")
     survey.expect(number)
@@ -335,13 +329,11 @@ class _Survey:
         self.folder.open(append=self._arguments.resume, sites=self._expected)
         self._speed = Speed()
 
-    def seen(self, captures: int) -> None:
-        """Show that *captures* have been looked at, to choose among them."""
-        self._progress.show(f"{captures:,} captures found")
-
     def listing(self, measure: Measure) -> Callable[[Captured | FileToRead], _Found]:
         """*measure*, which other processes do, with the page of each site if all are listed."""
-        return partial(_listed, measure) if self._expected <= self._list.most else measure
+        from scrapy_rep.tools.page import MOST_ITEMS  # noqa: PLC0415  # Jinja2 is an extra
+
+        return partial(_listed, measure) if self._expected <= MOST_ITEMS else measure
 
     def _count(self, row: Row, item: ItemDetails | None = None) -> None:
         from scrapy_rep.tools.survey.sites import site_item  # noqa: PLC0415  # Jinja2 is an extra

@@ -162,12 +162,9 @@ class Explorer:
         self._chunks: list[str] = []
         self._room = _MOST_CHARACTERS
 
-    most: Final = MOST_ITEMS
-    """Items that it lists."""
-
     @property
     def is_full(self) -> bool:
-        """Whether it lists `most` items."""
+        """Whether it lists `MOST_ITEMS`."""
         return len(self._rows) >= MOST_ITEMS
 
     @property

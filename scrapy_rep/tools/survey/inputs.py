@@ -154,14 +154,12 @@ class WarcCaptures:
         self._chosen = bytearray()
         self._problems: list[str] = []
 
-    def choose(self, is_wanted: Callable[[str], bool], *, seen: Callable[[int], object]) -> int:
+    def choose(self, is_wanted: Callable[[str], bool]) -> int:
         """Choose the newest capture of each site that *is_wanted*; return how many that are.
 
-        *seen* is told the number of captures now and then. Raises what reading raises; ``ValueError`` for damaged
-        files only if nothing was chosen.
+        Raises what reading raises; ``ValueError`` for damaged files only if nothing was chosen.
         """
-        captures = _told(self._all(), seen)
-        sites = ((site_of(capture.url), capture.fetched_at, precedence(capture)) for capture in captures)
+        sites = ((site_of(each.url), each.fetched_at, precedence(each)) for each in self._all())
         self._chosen = newest(sites, is_wanted)
         number = sum(self._chosen)
         if not number:
@@ -193,13 +191,6 @@ class WarcCaptures:
             raise ValueError("; ".join(named))
 
 
-def _told(captures: Iterable[Capture], seen: Callable[[int], object]) -> Iterator[Capture]:
-    for number, capture in enumerate(captures):
-        if number % 100 == 0:
-            seen(number)
-        yield capture
-
-
 class ParquetRows:
     """The rows in Parquet, a file or a folder of parts, that another program such as Spark wrote."""
 
@@ -212,22 +203,12 @@ class ParquetRows:
         self.sites = partial(arrow.sites_in, path)
 
 
-def surveys_in(path: Path, run: Run) -> list[SurveyFolder | ParquetRows | Survey]:
-    """The surveys at *path*.
-
-    A folder with ``survey.jsonl``, Parquet, a folder ``crawl=…`` for each, or robots.txt files, which *run*
-    measures.
-    """
+def surveys_in(path: Path) -> list[SurveyFolder | ParquetRows]:
+    """The surveys at *path*: a folder with ``survey.jsonl``, Parquet, or a folder ``crawl=…`` for each."""
     folder = SurveyFolder(path)
     if folder.is_used or not path.exists():
         return [folder]
-    if crawls := sorted(path.glob("crawl=*")):
-        return [ParquetRows(crawl) for crawl in crawls]
-    files = Files(path)
-    is_of_files = path.is_dir() and any(named_origin(file.name) for file in files.paths())
-    if not is_of_files or any(path.rglob("*.parquet")):
-        return [ParquetRows(path)]
-    return [Survey(files.name, partial(files.rows, run, path))]
+    return [*map(ParquetRows, sorted(path.glob("crawl=*")) or [path])]
 
 
 def dates_in(folder: Path) -> dict[str, list[Path]]:
@@ -257,7 +238,7 @@ def rows_of_date(date: str, paths: Iterable[Path], run: Run, out: Path) -> Itera
             yield from Files(path, date).rows(run, out)
     if archives:
         captures = WarcCaptures(archives)
-        captures.choose(bool, seen=bool)
+        captures.choose(bool)
         yield from captures.with_damage(run(Captured(capture, None, date) for capture in captures))
 
 

@@ -435,18 +435,6 @@ def test_a_file_in_the_wrong_place_is_named_with_the_option_that_reads_it(
     assert not (tmp_path / "out").exists()
 
 
-def test_many_sites_are_measured_in_other_processes_while_others_are_fetched(tmp_path: Path) -> None:
-    with Site([f"127.0.0.{number}" for number in range(1, 103)]) as site:
-        for number, origin in enumerate(site.origins):
-            site.answer("/robots.txt", robots(f"User-agent: *\nDisallow: /{number}\n" * number), origin)
-        (tmp_path / "list").write_text("\n".join(site.origins))
-        code, out, err = robots_command(tmp_path, "survey", "--from-file", "list", "--out", "out")
-    assert (code, out) == (0, "102 of 102 sites, 102 with a robots.txt, 0 unreachable\nout/survey.html\n")
-    assert without_progress(err) == []
-    found = records(tmp_path / "out")
-    assert [found[origin]["disallow"] for origin in site.origins] == [*range(102)]
-
-
 def test_ctrl_c_leaves_records_and_a_report_of_what_has_come(tmp_path: Path) -> None:
     with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
         good, slow, last = site.origins
@@ -541,19 +529,6 @@ def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> 
         str(page), str(page.with_suffix(".csv")),
     ])  # fmt: skip
     assert "<h1>robots.txt of 4 sites" in page.read_text("utf-8")
-
-
-def test_folders_of_files_are_compared_by_the_dates_that_they_are_called_by(tmp_path: Path) -> None:
-    for date, body in {"2026-03-01": OPEN, "2025-01-01": CLOSED, "2026-01-01": CLOSED + OPEN}.items():
-        (tmp_path / date).mkdir()
-        (tmp_path / date / "a.example").write_bytes(body)
-    paths = [str(tmp_path / date) for date in ("2026-03-01", "2025-01-01", "2026-01-01")]
-    code, out = surveyed("--compare", *paths, "--out", str(tmp_path / "out"))
-    assert (code, out.partition(",")[0]) == (0, "1 site in every survey")
-    assert "from 2025-01-01 to 2026-03-01</h1>" in (tmp_path / "out" / "compare.html").read_text("utf-8")
-    assert (tmp_path / "out" / "compare.csv").read_text("utf-8").splitlines()[1:] == [
-        "https://a.example,*,2026-03-01,all,none"
-    ]
 
 
 @pytest.fixture
