@@ -38,7 +38,7 @@ _LONGEST_NAME: Final = 64  # octets
 _WORDS: Final = re.compile(rb"[\w.\x80-\xff'&+!-]+(?:[ \t]+[\w.\x80-\xff'&+!-]+)*")
 _WITHOUT_VERSION: Final = re.compile(rb"(?:[ \t]+(?:[Vv]?\d[\d.]*[a-z]?|[^A-Za-z0-9\x80-\xff \t]+))+\Z")
 _LINES_OF_A_FINDING: Final = 100
-_OCTETS_KEPT: Final = 2**24  # of bodies whose columns are kept, which take about as much
+_OCTETS_KEPT: Final = 2**23  # of bodies whose columns are kept, which take about as much
 
 
 def measure(

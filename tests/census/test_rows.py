@@ -233,7 +233,7 @@ def test_what_is_kept_of_bodies_is_bounded() -> None:
     for number in range(100):
         kept.add(number, {"bytes": number}, 2**20)
     assert (kept.get(99), kept.get(0)) == ({"bytes": 99}, None)
-    assert len(kept._found) <= 16
+    assert len(kept._found) <= 8
 
 
 def copied(what: Any) -> Any:

@@ -2,15 +2,15 @@
 
     scrapy robots survey SITE… [--from-file FILE] [--out DIR [--resume | --overwrite]]
     scrapy robots survey --files DIR | --warc PATH… | --rows PATH…
-    scrapy robots survey --compare PATH PATH… [--out DIR]
+    scrapy robots survey --dates DIR | --compare PATH PATH… [--out DIR]
 
 SITE is an origin, any URL of it, or a bare host; FILE lists one per line, perhaps with other columns as CSV, - is
 standard input. Each robots.txt is fetched once, CONCURRENT_REQUESTS at a time, as in a crawl of the project.
 Instead, --files reads the files in a folder, --warc the captures in WARC files, of each site the newest, and
 --rows the rows that Spark wrote; FILE says which sites count.
 The --out folder gets survey.jsonl, survey.html and, when files were fetched, files/; --csv and --parquet add
-tables. --compare shows in compare.html and compare.csv what changed between surveys, in folders or in Parquet,
-or between folders of robots.txt files that are called by their dates.
+tables. --dates reads a folder or WARC files for each date, such as 2026-11-24, writes the rows of all dates, and
+shows in compare.html and compare.csv what changed. --compare shows that for surveys, in folders or in Parquet.
 Ctrl-C ends the survey with a report on what has arrived; --resume continues it, --overwrite starts again.
 Exits with 0, or 2 when the survey could not be completed. Needs Jinja2: pip install 'scrapy_rep[report]'.
 """
@@ -39,6 +39,7 @@ from scrapy_rep.tools.processes import in_processes, map_in_processes
 from scrapy_rep.tools.survey import folder
 from scrapy_rep.tools.survey.folder import SurveyFolder
 from scrapy_rep.tools.survey.inputs import (
+    PATHS_AT_ONCE,
     WITHOUT,
     WORTH_PROCESSES,
     Captured,
@@ -81,7 +82,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     read = parser.add_mutually_exclusive_group().add_argument
     read("--files", metavar="DIR", help="read the files in this folder, fetch nothing")
     read("--warc", metavar="PATH", nargs="+", help="read the captures in these WARC files")
-    read("--dates", metavar="DIR", help="read the folders and WARC files in it that are called by dates")
+    read("--dates", metavar="DIR", help="read and compare the dated folders and WARC files in this folder")
     read("--rows", metavar="PATH", nargs="+", help="make the report of the rows in these Parquet files or folders")
     read("--compare", metavar="PATH", nargs="+", help="compare the surveys in these folders and Parquet files")
     add("--light", action="store_true", help="leave out the linter")
@@ -157,7 +158,8 @@ def _write_comparison(surveys: Sequence[ComparedSurvey], to: Path, out: IO[str])
 
 def _survey_dates(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> int:
     survey, dates = _Survey(arguments), dates_in(Path(arguments.dates))
-    with in_processes(_measure(arguments, parsed), worth_it=WORTH_PROCESSES) as run:
+    measure = _measure(arguments, parsed)
+    with in_processes(measure, worth_it=WORTH_PROCESSES, batch=PATHS_AT_ONCE) as run:
         surveys = [
             Survey(date, partial(survey.dated, rows_of_date(date, paths, run, survey.out), date))
             for date, paths in dates.items()
@@ -225,7 +227,7 @@ def _rows_of_files(files: Files, survey: _Survey, measure: Measure) -> Iterator[
 
     chosen = compress(files.paths(), survey.choose(sites()))
     found = (FileToRead(files, path, survey.out) for path in chosen)
-    return map_in_processes(survey.listing(measure), found, worth_it=WORTH_PROCESSES)
+    return map_in_processes(survey.listing(measure), found, worth_it=WORTH_PROCESSES, batch=PATHS_AT_ONCE)
 
 
 def _rows_of_captures(captures: WarcCaptures, survey: _Survey, measure: Measure) -> Iterator[_Found]:

@@ -31,6 +31,9 @@ WITHOUT: Final = {
 WORTH_PROCESSES: Final = 200
 """Files or captures from which on several processes measure them."""
 
+PATHS_AT_ONCE: Final = 64
+"""Files that a process is told of at once: a path is sent, no body."""
+
 
 class Captured(NamedTuple):
     """A capture, the name of the file that has its body, if any, and the date of its survey, one of several."""
