@@ -161,7 +161,7 @@ def _survey_dates(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> in
     measure = _measure(arguments, parsed)
     with in_processes(measure, worth_it=WORTH_PROCESSES, batch=PATHS_AT_ONCE) as run:
         surveys = [
-            Survey(date, partial(survey.dated, rows_of_date(date, paths, run, survey.out), date))
+            Survey(date, partial(survey.dated, rows_of_date(date, paths, run, survey.out, survey.damaged), date))
             for date, paths in dates.items()
         ]
         return survey.compare(surveys, out)
@@ -205,7 +205,7 @@ def _survey_input(arguments: Namespace, parsed: RepSettings, out: IO[str]) -> in
     if arguments.files:
         found = _rows_of_files(Files(Path(arguments.files)), survey, measure)
     elif arguments.warc:
-        found = _rows_of_captures(WarcCaptures(arguments.warc), survey, measure)
+        found = _rows_of_captures(WarcCaptures(arguments.warc, survey.damaged), survey, measure)
     else:
         tables = [ParquetRows(Path(path)) for path in arguments.rows]
         chosen = survey.choose(chain.from_iterable(table.sites() for table in tables))
@@ -235,8 +235,7 @@ def _rows_of_captures(captures: WarcCaptures, survey: _Survey, measure: Measure)
     if captures.skipped:
         print_error("survey", f"{number_of(captures.skipped, 'record', 'records')} of a robots.txt cannot be read")
     survey.expect(number)
-    found = map_in_processes(survey.listing(measure), map(Captured, captures), worth_it=WORTH_PROCESSES)
-    return captures.with_damage(found)
+    return map_in_processes(survey.listing(measure), map(Captured, captures), worth_it=WORTH_PROCESSES)
 
 
 def _measure(arguments: Namespace, parsed: RepSettings) -> Measure:
@@ -307,6 +306,11 @@ class _Survey:
         if self._invalid <= _MOST_NAMED:
             print_error("survey", problem)
 
+    def damaged(self, error: ValueError) -> None:
+        """Name a file that turned out to be damaged: the rest counts, and the exit code is 2."""
+        self._is_damaged = True
+        print_error("survey", error)
+
     def is_wanted(self, site: str) -> bool:
         """Whether a row of *site* is wanted: it is listed, if there is a list, and has no row yet.
 
@@ -360,14 +364,10 @@ class _Survey:
         return row
 
     def dated(self, rows: Iterable[Row], date: str) -> Iterator[Row]:
-        """Write those of *rows*, all of a *date*, that are wanted, and yield them; damaged files are named."""
+        """Write those of *rows*, all of a *date*, that are wanted, and yield them."""
         self._earlier = Sites()  # each site has a row for each date
         self._progress.show(date)
-        try:
-            yield from map(self._written, (row for row in rows if self.is_wanted(row.site)))
-        except ValueError as error:
-            self._is_damaged = True
-            print_error("survey", error)
+        yield from map(self._written, (row for row in rows if self.is_wanted(row.site)))
 
     def compare(self, surveys: Sequence[Survey], out: IO[str]) -> int:
         """Write all rows of *surveys* and the comparison of them; return the exit code."""
@@ -387,23 +387,17 @@ class _Survey:
         )
 
     def run(self, out: IO[str], survey: Callable[[], object]) -> int:
-        """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code.
-
-        Files that turn out to be damaged are named, and their report is about the rest.
-        """
-        problem = None
+        """Run *survey* to its end or to Ctrl-C, and write the report; return the exit code."""
         try:
             with suppress(KeyboardInterrupt):
                 survey()
         except ValueError as error:
-            problem = error
+            self.damaged(error)
         self._progress.clear()
         self.folder.close()
         self._write()
         out.write(f"{self._counts()}\n{self.folder.page}\n")
-        if problem:
-            return print_error("survey", problem)
-        return OK if self._totals.sites == self._expected else FAILED
+        return OK if self._totals.sites == self._expected and not self._is_damaged else FAILED
 
     def _write(self) -> None:
         from scrapy_rep.tools.survey.report import report  # noqa: PLC0415  # Jinja2 is an extra

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from scrapy_rep.census import Capture, Row, precedence, site_of
 from scrapy_rep.protocol import Origin
@@ -19,8 +19,6 @@ from scrapy_rep.tools.files import ARCHIVES, binary_kind_at, files_in, not_plain
 
 from .folder import SurveyFolder, named_origin
 from .site_list import newest
-
-T = TypeVar("T")
 
 WITHOUT: Final = {
     "fastwarc": "FastWARC, which reads WARC files, is not installed: pip install 'scrapy_rep[warc]'",
@@ -76,7 +74,6 @@ class Survey(NamedTuple):
 
 _DATE: Final = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 _URL: Final = re.compile(r"[a-z0-9]{2,}:/")
-_MOST_NAMED: Final = 10  # damaged files
 _HTTP, _HTTPS = 80, 443
 
 
@@ -143,55 +140,39 @@ class Files:
 class WarcCaptures:
     """The newest capture of each site in the WARC files at *paths*, which are read twice: to choose, to measure.
 
-    Of a file that turns out to be damaged, what comes before the damage counts; then follows the next file.
-    ``skipped`` is the number of records that cannot be read.
+    Of a file that turns out to be damaged, what comes before the damage counts; *damaged* is told of it, and the
+    next file follows. ``skipped`` is the number of records that cannot be read.
     """
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], damaged: Callable[[ValueError], object]) -> None:
         """Raises ``OSError`` for a path at which nothing is, and ``ModuleNotFoundError`` without FastWARC."""
         from scrapy_rep.census.warc import WarcReader  # noqa: PLC0415  # an extra
 
         self.skipped = 0
         self._reader = WarcReader
         self._files = [*map(_there, paths)]  # of thousands the last may be missing
+        self._damaged = damaged
         self._chosen = bytearray()
-        self._problems: list[str] = []
 
     def choose(self, is_wanted: Callable[[str], bool]) -> int:
-        """Choose the newest capture of each site that *is_wanted*; return how many that are.
-
-        Raises what reading raises; ``ValueError`` for damaged files only if nothing was chosen.
-        """
-        sites = ((site_of(each.url), each.fetched_at, precedence(each)) for each in self._all())
+        """Choose the newest capture of each site that *is_wanted*, and return their number. Raises ``OSError``."""
+        captures = self._all(self._damaged)
+        sites = ((site_of(each.url), each.fetched_at, precedence(each)) for each in captures)
         self._chosen = newest(sites, is_wanted)
-        number = sum(self._chosen)
-        if not number:
-            self._raise_problems()
-        return number
+        return sum(self._chosen)
 
     def __iter__(self) -> Iterator[Capture]:
         """The captures that were chosen, in order."""
-        return compress(self._all(), self._chosen)
+        return compress(self._all(bool), self._chosen)
 
-    def _all(self) -> Iterator[Capture]:
-        self._problems, reader = [], self._reader()
+    def _all(self, damaged: Callable[[ValueError], object]) -> Iterator[Capture]:
+        reader = self._reader()
         for file in self._files:
             try:
                 yield from reader.captures(file)
             except ValueError as error:  # noqa: PERF203
-                self._problems.append(str(error))
+                damaged(error)
         self.skipped = reader.skipped
-
-    def with_damage(self, rows: Iterator[T]) -> Iterator[T]:
-        """Yield *rows*, those of the captures; then raise ``ValueError`` if files are damaged."""
-        yield from rows
-        self._raise_problems()
-
-    def _raise_problems(self) -> None:
-        if self._problems:
-            more = len(self._problems) - _MOST_NAMED
-            named = [*self._problems[:_MOST_NAMED], *([f"and {more:,} more damaged files"] if more > 0 else [])]
-            raise ValueError("; ".join(named))
 
 
 class ParquetRows:
@@ -230,8 +211,10 @@ def dates_in(folder: Path) -> dict[str, list[Path]]:
     return dict(sorted(found.items()))
 
 
-def rows_of_date(date: str, paths: Iterable[Path], run: Run, out: Path) -> Iterator[Row]:
-    """The rows of the robots.txt files and the WARC files at *paths*; then ``ValueError`` if some are damaged."""
+def rows_of_date(
+    date: str, paths: Iterable[Path], run: Run, out: Path, damaged: Callable[[ValueError], object]
+) -> Iterator[Row]:
+    """The rows of the robots.txt files and the WARC files at *paths*, some of them perhaps *damaged*."""
     archives: list[str] = []
     for path in paths:
         files = [*files_in(path)] if path.is_dir() else [path]
@@ -240,9 +223,9 @@ def rows_of_date(date: str, paths: Iterable[Path], run: Run, out: Path) -> Itera
         else:
             yield from Files(path, date).rows(run, out)
     if archives:
-        captures = WarcCaptures(archives)
+        captures = WarcCaptures(archives, damaged)
         captures.choose(bool)
-        yield from captures.with_damage(run(Captured(capture, None, date) for capture in captures))
+        yield from run(Captured(capture, None, date) for capture in captures)
 
 
 def _there(path: str) -> Path:
