@@ -6,6 +6,7 @@ Items are read only as fast as they are worked off, so that neither they nor the
 from __future__ import annotations
 
 import errno
+import gc
 import multiprocessing
 import os
 import signal
@@ -14,6 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Final, TypeVar
 
@@ -24,6 +26,7 @@ START_METHOD: Final = "forkserver" if "forkserver" in multiprocessing.get_all_st
 """How processes start: a plain fork could copy a lock that another thread holds."""
 
 _CHUNK: Final = 16  # items sent to a process at once
+_ALLOCATIONS: Final = 200_000  # between searches for cycles, of which there are few: they took a sixth of all time
 _AHEAD: Final = 3  # batches for each process that are sent before their turn
 
 
@@ -79,7 +82,10 @@ def in_processes(
 @contextmanager
 def _pool(processes: int, function: Callable[[T], Any]) -> Iterator[ProcessPoolExecutor]:
     """The processes, until the end of the ``with`` block. Raises ``OSError`` when one of them was killed."""
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(START_METHOD), _prepare, (function,))
+    context = multiprocessing.get_context(START_METHOD)
+    if START_METHOD == "forkserver":  # what is loaded once is shared by all processes
+        context.set_forkserver_preload(["__main__", _module_of(function)])
+    pool = ProcessPoolExecutor(processes, context, _prepare, (function,))
     try:
         yield pool
     except BrokenProcessPool:
@@ -113,6 +119,10 @@ def _results(pool: ProcessPoolExecutor, items: Iterator[T], ahead: int, batch: i
         yield from waiting.popleft().result()
 
 
+def _module_of(function: Callable[..., Any]) -> str:
+    return _module_of(function.func) if isinstance(function, partial) else function.__module__
+
+
 class _Worker:
     """What a process works with."""
 
@@ -121,6 +131,7 @@ class _Worker:
 
 def _prepare(function: Callable[[Any], Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(_ALLOCATIONS)
     _Worker.function = staticmethod(function)
 
 
