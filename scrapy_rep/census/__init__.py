@@ -46,19 +46,33 @@ def rows(
 
     A row says what is closed to each crawler of `scrapy_rep.tools.crawlers` that the file names, to each of
     *agents*, and to all others; a known crawler is spelt as there. *light* leaves out the linter, and with it the
-    columns `LINTED`. *limit* is the number of octets that are parsed.
+    columns `LINTED`. *limit* is the number of octets that are parsed. Rows of equal bodies share lists and maps.
     """
-    from .measure import measure  # noqa: PLC0415  # loads the linter, which who reads rows does not need
-
     names = _asked(agents)
     for capture in captures:
-        columns = _where_from(capture)
-        if columns["access"] == Access.SUCCESSFUL:
-            columns |= measure(capture, names, dialect, limit, light=light)
-        elif columns["access"] == Access.UNAVAILABLE:
-            columns["restriction"] = dict.fromkeys([OTHERS, *names], NONE)
-        row = Row(**columns).as_dict()
+        row = row_of(capture, names, dialect=dialect, light=light, limit=limit).as_dict()
         yield {name: value for name, value in row.items() if name not in LINTED} if light else row
+
+
+def row_of(
+    capture: Capture,
+    agents: tuple[str, ...] = (),
+    *,
+    dialect: Dialect = GOOGLE,
+    light: bool = False,
+    limit: int = MAX_SIZE,
+    date: str | None = None,
+    file: str | None = None,
+) -> Row:
+    """The row of *capture* in the survey of a *date*, as `rows` makes it; *file* has its body, if any does."""
+    from .measure import measure  # noqa: PLC0415  # loads the linter, which who reads rows does not need
+
+    columns = _where_from(capture)
+    if columns["access"] == Access.SUCCESSFUL:
+        columns |= measure(capture, agents, dialect, limit, light=light)
+    elif columns["access"] == Access.UNAVAILABLE:
+        columns["restriction"] = dict.fromkeys([OTHERS, *agents], NONE)
+    return Row(**columns, date=date, file=file)
 
 
 def long(

@@ -7,27 +7,26 @@ another process.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
-from itertools import starmap
 from typing import Any, Final
 
 from scrapy_rep.directives.robots_signals import RobotsSignals
 from scrapy_rep.directives.rsl import is_url
 from scrapy_rep.directives.vocabulary import Permission, Signal, answers
-from scrapy_rep.protocol import Dialect, Extension, Group, Kind, Record, RobotsTxt, parse
+from scrapy_rep.protocol import GOOGLE, Dialect, Extension, Group, Kind, Record, RobotsTxt
 from scrapy_rep.protocol.body_kind import BodyKind, body_kind
 from scrapy_rep.protocol.product_token import is_global, token_in
-from scrapy_rep.protocol.reader import Line, extensions, groups_in, lines_in
-from scrapy_rep.protocol.records import as_text, bom_length
+from scrapy_rep.protocol.records import as_text
 from scrapy_rep.protocol.robotstxt import seconds
 from scrapy_rep.tools.crawlers import crawler_of
 from scrapy_rep.tools.lint import Finding, findings_in
 from scrapy_rep.tools.lint.subject import Subject
 
-from .capture import Capture
+from .capture import Capture, is_robots_url
 from .restriction import OTHERS, restrictions
 
 SIGNALS: Final = {
@@ -39,6 +38,7 @@ _LONGEST_NAME: Final = 64  # octets
 _WORDS: Final = re.compile(rb"[\w.\x80-\xff'&+!-]+(?:[ \t]+[\w.\x80-\xff'&+!-]+)*")
 _WITHOUT_VERSION: Final = re.compile(rb"(?:[ \t]+(?:[Vv]?\d[\d.]*[a-z]?|[^A-Za-z0-9\x80-\xff \t]+))+\Z")
 _LINES_OF_A_FINDING: Final = 100
+_OCTETS_KEPT: Final = 2**23  # of bodies whose columns are kept, which take about as much
 
 
 def measure(
@@ -46,50 +46,76 @@ def measure(
 ) -> dict[str, Any]:
     """Return the columns of a row that the body of *capture* fills; *limit* octets of it are parsed.
 
-    *light* leaves out the linter.
+    *light* leaves out the linter. Equal bodies share what their columns hold.
     """
     body = capture.body or b""
-    robotstxt, kind = parse(body, dialect, limit=limit), body_kind(body)
-    lines = [*lines_in(robotstxt.body, dialect)]
-    groups = [*groups_in(lines, dialect.closing_kinds)]
-    values = _values(lines)
+    digest = sha256(body).hexdigest()
+    # The linter is told where the file is from if it has a site.
+    url = capture.url if capture.url.startswith(("http:", "https:")) else ""
+    is_usual = light or (not capture.hops and (not url or is_robots_url(url)))
+    asked = digest, agents, dialect, limit, light, None if light else capture.status
+    row = _measured.get(asked) if is_usual else None
+    if row is None:
+        subject = Subject(body, dialect, limit, url, capture.hops, capture.status)
+        row = {"sha256": digest, **_columns(subject, agents)}
+        if not light:
+            row |= _linted(subject if dialect.is_googles else replace(subject, dialect=GOOGLE))
+        if is_usual and "host" not in vars(subject):  # nothing the linter found depends on the site
+            _measured.add(asked, row, len(body))
+    return row
+
+
+class _Measured:
+    """The columns of the last bodies, within `_OCTETS_KEPT`: many sites serve the same file, or that of last week.
+
+    Threads may share it: at worst two measure the same body.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, tuple[dict[str, Any], int]] = {}  # the last one asked for is the last
+        self._octets = 0
+
+    def get(self, asked: Hashable) -> dict[str, Any] | None:
+        row, octets = self._found.pop(asked, (None, 0))
+        if row is not None:
+            self._found[asked] = row, octets
+        return row
+
+    def add(self, asked: Hashable, row: dict[str, Any], octets: int) -> None:
+        self._found[asked] = row, octets
+        self._octets += octets
+        if self._octets > _OCTETS_KEPT:
+            kept = [*self._found.items()]
+            self._found = dict(kept[len(kept) // 2 :])
+            self._octets = sum(octets for _, octets in self._found.values())
+
+
+_measured: Final = _Measured()
+
+
+def _columns(subject: Subject, agents: tuple[str, ...]) -> dict[str, Any]:
+    robotstxt, dialect = subject.robotstxt, subject.dialect
+    kind = subject.body_kind if subject.body is subject.octets else body_kind(subject.octets)
+    groups = robotstxt.groups if dialect.blank_line_ends else subject.groups
+    values = {kind: [record.value for record in found] for kind, found in subject.by_kind.items()}
     signals = _signals(values)
-    row = {
+    return {
         "is_html": kind is BodyKind.HTML,
         "instead": None if kind.is_robots_txt else str(kind),
-        "bytes": len(body),
-        "sha256": sha256(body).hexdigest(),
-        **_line_figures(body, sum(len(found) for kind, found in values.items() if kind is not Kind.UNKNOWN)),
+        "bytes": len(subject.octets),
+        **_line_figures(subject, sum(len(found) for kind, found in values.items() if kind is not Kind.UNKNOWN)),
         "groups": len(groups),
         **_record_figures(values),
         **_rules_by_name(groups),
-        "crawl_delays": _crawl_delays(extensions(_records(lines))) if Kind.CRAWL_DELAY in values else {},
+        "crawl_delays": _crawl_delays(subject.extensions) if Kind.CRAWL_DELAY in values else {},
         "sitemaps": len({*values.get(Kind.SITEMAP, ())}),
         **_restrictions(robotstxt, groups, agents),
         "ai_signals": signals,
         "ai_answers": _answers(robotstxt, signals),
     }
-    if not light:
-        row |= _linted(capture, body, dialect, limit)
-    return row
 
 
-def _records(lines: Iterable[Line | None]) -> Iterator[Record]:
-    return starmap(Record, filter(None, lines))
-
-
-def _values(lines: Iterable[Line | None]) -> dict[Kind, list[bytes]]:
-    """The values of the records of each kind that there is."""
-    found: defaultdict[Kind, list[bytes]] = defaultdict(list)
-    for line in filter(None, lines):
-        found[line[1]].append(line[3])
-    return found
-
-
-def _linted(capture: Capture, body: bytes, dialect: Dialect, limit: int) -> dict[str, Any]:
-    """What the linter finds, which is told where the file is from if it has a site."""
-    url = capture.url if capture.url.startswith(("http:", "https:")) else ""
-    subject = Subject.of(body, dialect, limit, url=url, hops=capture.hops, status=capture.status)
+def _linted(subject: Subject) -> dict[str, Any]:
     findings = findings_in(subject)
     return {
         "findings": dict(Counter(finding.code for finding in findings)),
@@ -97,9 +123,11 @@ def _linted(capture: Capture, body: bytes, dialect: Dialect, limit: int) -> dict
     }
 
 
-def _line_figures(body: bytes, known: int) -> dict[str, Any]:
-    """The numbers of lines, of which so many are *known* records."""
-    lines = [line.strip() for line in body[bom_length(body) :].splitlines()]
+def _line_figures(subject: Subject, known: int) -> dict[str, Any]:
+    """The numbers of lines, of which so many are *known* records; those beyond the limit count."""
+    body = subject.octets
+    read = subject.lines if subject.body is body else body[subject.bom_length :].splitlines()
+    lines = [line.strip() for line in read]
     blank = lines.count(b"")
     if b"\0" in body:  # which ends a line, as for the parser
         lines = [line.partition(b"\0")[0] for line in lines]

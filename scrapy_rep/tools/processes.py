@@ -6,6 +6,7 @@ Items are read only as fast as they are worked off, so that neither they nor the
 from __future__ import annotations
 
 import errno
+import gc
 import multiprocessing
 import os
 import signal
@@ -13,7 +14,8 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Final, TypeVar
 
@@ -24,7 +26,7 @@ START_METHOD: Final = "forkserver" if "forkserver" in multiprocessing.get_all_st
 """How processes start: a plain fork could copy a lock that another thread holds."""
 
 _CHUNK: Final = 16  # items sent to a process at once
-_WAITING: Final = 64  # items for each process that wait in the background
+_ALLOCATIONS: Final = 200_000  # between searches for cycles, of which there are few: they took a sixth of all time
 _AHEAD: Final = 3  # batches for each process that are sent before their turn
 
 
@@ -43,30 +45,47 @@ def map_in_processes(
     processes: int | None = None,
     batch: int = _CHUNK,
 ) -> Iterator[U]:
-    """Yield *function* of each of *items*, in order.
+    """Yield *function* of each of *items*, in order, as `in_processes` does."""
+    with in_processes(function, worth_it=worth_it, processes=processes, batch=batch) as run:
+        yield from run(items)
+
+
+@contextmanager
+def in_processes(
+    function: Callable[[T], U], *, worth_it: int, processes: int | None = None, batch: int = _CHUNK
+) -> Iterator[Callable[[Iterable[T]], Iterator[U]]]:
+    """Give what yields *function* of each of the items that it is given, in order, once or more often.
 
     Fewer than *worth_it* are done in this process, sooner than others start. Functions, items and results must be
     picklable; each process has a copy of *function* for all its items, and is sent *batch* of these at once. There
     are as many *processes* as cores unless it is given. Ctrl-C is for this process alone, which writes the output.
     Raises what *function* raises, and ``OSError`` when a process was killed.
     """
-    processes = cores() if processes is None else processes
-    left = iter(items)
-    first = [*islice(left, worth_it)]
-    if processes == 1 or len(first) < worth_it:
-        yield from map(function, chain(first, left))
-        return
-    with (
-        _pool(processes, function) as pool,
-        closing(_results(pool, chain(first, left), processes * _AHEAD, batch)) as found,
-    ):
-        yield from found
+    number = cores() if processes is None else processes
+    with ExitStack() as stack:
+        pool: ProcessPoolExecutor | None = None
+
+        def run(items: Iterable[T]) -> Iterator[U]:
+            nonlocal pool
+            left = iter(items)
+            first = [*islice(left, worth_it)]
+            if number == 1 or (pool is None and len(first) < worth_it):
+                yield from map(function, chain(first, left))
+                return
+            pool = pool or stack.enter_context(_pool(number, function))
+            with closing(_results(pool, chain(first, left), number * _AHEAD, batch)) as found:
+                yield from found
+
+        yield run
 
 
 @contextmanager
 def _pool(processes: int, function: Callable[[T], Any]) -> Iterator[ProcessPoolExecutor]:
     """The processes, until the end of the ``with`` block. Raises ``OSError`` when one of them was killed."""
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(START_METHOD), _prepare, (function,))
+    context = multiprocessing.get_context(START_METHOD)
+    if START_METHOD == "forkserver":  # what is loaded once is shared by all processes
+        context.set_forkserver_preload(["__main__", _module_of(function)])
+    pool = ProcessPoolExecutor(processes, context, _prepare, (function,))
     try:
         yield pool
     except BrokenProcessPool:
@@ -100,39 +119,8 @@ def _results(pool: ProcessPoolExecutor, items: Iterator[T], ahead: int, batch: i
         yield from waiting.popleft().result()
 
 
-@contextmanager
-def in_background(
-    function: Callable[[T], U], found: Callable[[U], object], *, processes: int | None = None
-) -> Iterator[Callable[[T], None]]:
-    """Give what takes items while this process goes on, and hands *function* of each to *found*, in order.
-
-    *function* runs in other processes, one less than there are cores unless *processes* says how many; with none
-    it runs in this one. Whoever gives more than can be worked off waits. At the end of the ``with`` block, also of
-    one that an exception ends, all results are handed over. Raises what *function* and *found* raise, and
-    ``OSError`` when a process was killed.
-    """
-    processes = cores() - 1 if processes is None else processes
-    if processes == 0:
-
-        def take_here(item: T) -> None:
-            found(function(item))
-
-        yield take_here
-        return
-    waiting: deque[Future[list[U]]] = deque()
-
-    def take(item: T) -> None:
-        with ctrl_c_held():
-            waiting.append(pool.submit(_work_off, [item]))
-        while waiting and (len(waiting) > processes * _WAITING or waiting[0].done()):
-            found(*waiting.popleft().result())
-
-    with _pool(processes, function) as pool:
-        try:
-            yield take
-        finally:
-            while waiting:
-                found(*waiting.popleft().result())
+def _module_of(function: Callable[..., Any]) -> str:
+    return _module_of(function.func) if isinstance(function, partial) else function.__module__
 
 
 class _Worker:
@@ -143,6 +131,7 @@ class _Worker:
 
 def _prepare(function: Callable[[Any], Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(_ALLOCATIONS)
     _Worker.function = staticmethod(function)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from scrapy_rep.census import COLUMNS, LONG, Capture, Row, long, precedence, rows
+from scrapy_rep.census.measure import _Measured, _measured
 from scrapy_rep.census.row import LINTED, to_json
 from scrapy_rep.protocol import DIALECTS, GOOGLE, MAX_SIZE, Dialect
 from tests.protocol.test_google_verdicts import FOLDER, bodies
@@ -212,6 +213,27 @@ def test_a_light_row_is_the_same_without_the_linter() -> None:
     for full, light in zip(rows(captures), rows(captures, light=True), strict=True):
         assert light == {name: value for name, value in full.items() if name not in LINTED}
     assert list(full) == list(COLUMNS)
+
+
+@pytest.mark.parametrize("light", [False, True])
+def test_a_body_that_many_sites_serve_is_measured_as_if_each_were_alone(light: bool) -> None:
+    """That a rule also closes a sitemap is a finding at the host of the sitemap alone."""
+    body = b"User-agent: *\nDisallow: /site\nSitemap: https://a.example/site-map.xml\n"
+    sites = [Capture(f"https://{host}.example/robots.txt", 200, body) for host in "abab"]
+    together = [*rows(sites, light=light)]
+    for capture, row in zip(sites, together, strict=True):
+        _measured._found.clear()
+        assert row == next(rows([capture], light=light))
+    codes = ["prefix-trap" in row["findings"] for row in together] if not light else []
+    assert codes == ([] if light else [True, False, True, False])
+
+
+def test_what_is_kept_of_bodies_is_bounded() -> None:
+    kept = _Measured()
+    for number in range(100):
+        kept.add(number, {"bytes": number}, 2**20)
+    assert (kept.get(99), kept.get(0)) == ({"bytes": 99}, None)
+    assert len(kept._found) <= 8
 
 
 def copied(what: Any) -> Any:

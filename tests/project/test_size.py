@@ -28,8 +28,8 @@ ROOMS = {  # files, how many there may be, and how many lines in them but for th
     "crawl/sitemaps": ("crawl/sitemaps/**/*.py", 4, 731),  # goal: 650 lines
     "extras": ("extras/**/*.py", 30, 4_400),
     "testing": ("testing/**/*.py", 6, 769),
-    "tools": ("tools/**/*.py census/**/*.py", 98, 18_184),  # goal: 88 files, 16,000 lines
-    "scrapy_rep": ("**/*.py", 212, 39_100),  # goal: 204 files, 34,600 lines
+    "tools": ("tools/**/*.py census/**/*.py", 98, 18_295),  # goal: 88 files, 16,000 lines
+    "scrapy_rep": ("**/*.py", 214, 39_216),  # goal: 204 files, 34,600 lines
 }
 
 COMMENTS_PER_100_LINES = 1.15

@@ -41,7 +41,7 @@ from scrapy_rep.tools.explanation import Explainer
 from scrapy_rep.tools.lint import lint
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
-from scrapy_rep.tools.survey.sites import explorer_of
+from scrapy_rep.tools.survey.sites import SiteExplorer, site_item
 from scrapy_rep.tools.watch import changes as watch
 from scrapy_rep.tools.watch.copies import Copy
 from tests.support.cost import is_linear_in_steps, is_linear_in_time, too_costly
@@ -112,6 +112,12 @@ def sitemap_urls(body: bytes) -> object:
     return sitemaps_of(Robots(entry, Access.SUCCESSFUL, 0.0, RepRobotParser(body)))
 
 
+def listed(body: bytes) -> object:
+    row, sites = Row(**next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)]))), SiteExplorer()
+    sites.add_site(row, site_item(row, body))
+    return sites.packed()
+
+
 def signals_of(signals: RobotsSignals) -> object:
     return signals.octets, signals.statements(URL)
 
@@ -144,9 +150,7 @@ QUESTIONS: Final[dict[str, Question]] = {
     "RobotsSignals": for_tokens(lambda file, token: signals_of(RobotsSignals.of(file, token))),
     "decide": lambda body: [*decide([URL, f"{URL}b", "/"], OneFile(body), TOKENS)],
     "census": lambda body: to_json(next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)]))),
-    "explorer_of": lambda body: explorer_of(
-        [Row(**next(rows([Capture(f"{ORIGIN}/robots.txt", 200, body)])))], lambda _: body
-    ).packed(),
+    "site_item": listed,
     "requested_delay": lambda body: requested_delay(RepRobotParser(body), TOKENS),
     "sitemaps_of": sitemap_urls,
 }
@@ -177,7 +181,7 @@ def timed(test: Test) -> Test:
     return pytest.mark.full(pytest.mark.usefixtures("_no_collection")(test))
 
 
-AROUND_THE_LINTER: Final = {"census", "explorer_of", "fixes", "watch"}
+AROUND_THE_LINTER: Final = {"census", "site_item", "fixes", "watch"}
 """Dear questions that ask little beside what `lint` and `Difference` ask: left to the full run."""
 
 ASKED = pytest.mark.parametrize(

@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from time import sleep
 
 import pytest
 
-from scrapy_rep.tools import processes as processes_module
-from scrapy_rep.tools.processes import in_background, map_in_processes
+from scrapy_rep.tools.processes import in_processes, map_in_processes
 
 
 def square(number: int) -> int:
@@ -23,6 +23,11 @@ def square(number: int) -> int:
 def die(_: int) -> int:
     os.kill(os.getpid(), signal.SIGKILL)
     return 0
+
+
+def process_of(_: int) -> int:
+    sleep(0.01)
+    return os.getpid()
 
 
 class Counting:
@@ -83,19 +88,10 @@ def test_all_cores_are_used_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [*map_in_processes(lambda number: number + 1, range(5), worth_it=2)] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("processes", [0, 1, 2])
-def test_results_of_the_background_come_in_order_and_all_of_them(processes: int) -> None:
-    found: list[int] = []
-    with in_background(square, found.append, processes=processes) as give:
-        for number in range(500):
-            give(number)
-    assert found == [number * number for number in range(500)]
-
-
 INTERRUPTED = """
 import os, signal
 from threading import Event, Thread
-from scrapy_rep.tools.processes import in_background
+from scrapy_rep.tools.processes import map_in_processes
 
 def press():
     while not is_done.wait(0.001):
@@ -105,8 +101,7 @@ signal.signal(signal.SIGINT, lambda *_: None)
 is_done = Event()
 presses = Thread(target=press)
 presses.start()
-with in_background(abs, print, processes=1) as give:
-    give(-1)
+print(*map_in_processes(abs, [-1, -2], worth_it=2, processes=2))
 is_done.set()
 presses.join()
 """
@@ -115,40 +110,16 @@ presses.join()
 def test_ctrl_c_at_a_terminal_while_a_process_starts_is_not_for_that_one() -> None:
     called = [sys.executable, "-c", INTERRUPTED]
     done = subprocess.run(called, capture_output=True, text=True, timeout=60, check=False, start_new_session=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1 2\n", "")
 
 
-@pytest.mark.parametrize("processes", [0, 2])
-def test_what_was_given_to_the_background_arrives_after_ctrl_c(processes: int) -> None:
-    found: list[int] = []
-
-    def interrupted() -> None:
-        with in_background(square, found.append, processes=processes) as give:
-            for number in range(20):
-                give(number)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert found == [number * number for number in range(20)]
+def test_the_same_processes_work_off_several_series() -> None:
+    with in_processes(process_of, worth_it=2, processes=2, batch=1) as run:
+        series = [{*run(range(20))} for _ in range(3)]
+    assert len(set[int]().union(*series)) <= 2
+    assert os.getpid() not in series[0]
 
 
-def test_who_gives_more_than_the_background_can_work_off_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes_module, "_WAITING", 5)
-    found: list[int] = []
-    with in_background(square, found.append, processes=1) as give:
-        for number in range(100):
-            give(number)
-            assert number - len(found) < 6
-
-
-@pytest.mark.parametrize("processes", [0, 1])
-def test_what_goes_wrong_in_the_background_is_raised(processes: int) -> None:
-    background = in_background(square, print, processes=processes)
-    with pytest.raises(ValueError, match="-1 is negative"), background as give:
-        give(-1)
-
-
-def test_a_background_process_that_is_killed_is_an_error() -> None:
-    with pytest.raises(ChildProcessError, match="was killed"), in_background(die, print, processes=1) as give:
-        give(1)
+def test_few_items_start_no_process() -> None:
+    with in_processes(process_of, worth_it=5, processes=2) as run:
+        assert [*run(range(4))] == [os.getpid()] * 4

@@ -338,11 +338,10 @@ _CONTINUES: Final = re.compile(rb"[\w-]")
 
 def _sitemaps(subject: Subject) -> Iterator[tuple[Record, bytes]]:
     """The sitemaps on the host of *subject*, or on any where that is not known, with their paths."""
-    host = subject.host
     try:
         for record in subject.by_kind[Kind.SITEMAP]:
             url = urlsplit(record.text)
-            if url.path and (not host or url.netloc.lower() == host):
+            if url.path and subject.host in ("", url.netloc.lower()):
                 yield record, url.path.encode("utf-8", "surrogateescape")
     except ValueError:
         return

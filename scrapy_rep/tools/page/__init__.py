@@ -11,7 +11,7 @@ import json
 from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -130,26 +130,18 @@ class Tag:
         return "#list?" + urlencode({"tag": self.key})
 
 
-class SourceLine(NamedTuple):
-    """A numbered line of an item's source; a note has a colour and a text."""
-
-    number: int
-    text: str
-    notes: Sequence[tuple[str, str]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ItemDetails:
+class ItemDetails(NamedTuple):
     """What the page of one item shows.
 
-    ``facts`` are a label and values, ``marks`` are lists below a heading. ``text`` is a sentence about
-    the ``source``.
+    ``facts`` are a label and values, ``marks`` are lists below a heading. ``text`` is a sentence about the
+    ``source``, its lines; ``notes`` are colours and texts beside a line, by its number.
     """
 
-    facts: list[tuple[str, ...]] = field(default_factory=list)
-    marks: list[tuple[str, list[Mark]]] = field(default_factory=list)
+    facts: Sequence[tuple[str, ...]] = ()
+    marks: Sequence[tuple[str, list[Mark]]] = ()
     text: str = ""
-    source: list[SourceLine] = field(default_factory=list)
+    source: Sequence[str] = ()
+    notes: Mapping[int, list[tuple[str, str]]] = {}
 
 
 class Explorer:
@@ -166,7 +158,7 @@ class Explorer:
         self._ranks = {group: rank for rank, group in enumerate(groups)}
         self._rows: list[list[Cell]] = []
         self._tags: dict[Tag, list[int]] = {}
-        self._waiting: list[object] = []
+        self._waiting: list[dict[str, Any]] = []
         self._chunks: list[str] = []
         self._room = _MOST_CHARACTERS
 
@@ -185,8 +177,8 @@ class Explorer:
         for tag in dict.fromkeys(tags):
             self._tags.setdefault(tag, []).append(len(self._rows))
         self._rows.append([*row])
-        self._room -= sum(len(line.text) for line in item.source)
-        self._waiting.append({"facts": item.facts, "marks": item.marks, "text": item.text, "source": item.source})
+        self._room -= sum(map(len, item.source))
+        self._waiting.append(item._asdict())
         if len(self._waiting) == CHUNK:
             self._pack_items()
 

@@ -127,7 +127,7 @@
     return make("li", {}, make("i", { class: colour }), text, ...links);
   }
 
-  function sourceLine([line, text, notes]) {
+  function sourceLine(line, text, notes) {
     const code = make("td", {}, make("code", {}, text), ...notes.map(([colour, note]) =>
       make("span", { class: `note ${colour}` }, note)));
     return make("tr", { id: `line-${line}`, tabindex: "-1" },
@@ -144,7 +144,7 @@
     const items = await unpack(`items-${Math.floor(index / data.chunk)}`);
     const item = items[index % data.chunk];
     byId("source-box").hidden = !item.source.length;
-    byId("source").append(...item.source.map(sourceLine));
+    byId("source").append(...item.source.map((text, at) => sourceLine(at + 1, text, item.notes[at + 1] || [])));
     byId("source-text").textContent = item.text;
     byId("facts").append(...item.facts.map(([label, ...values]) =>
       make("div", {}, make("dt", {}, label), ...values.map((value) => make("dd", {}, value)))));

@@ -67,7 +67,8 @@ def dated_events(rows: Sequence[Row], dates: Sequence[str]) -> Iterator[tuple[st
     """
     known = [(date, row) for date, row in zip(dates, rows, strict=True) if OTHERS in row.restriction]
     for (_, old), (date, new) in pairwise(known):
-        yield from ((new.site, each.crawler, date, each.before, each.now) for each in _events(old, new))
+        if old is not new:
+            yield from ((new.site, each.crawler, date, each.before, each.now) for each in _events(old, new))
 
 
 class Changes:
@@ -102,8 +103,8 @@ class Changes:
 class Comparison:
     """Sums up the changes between the surveys *sources*, two or more, and what they have in figures.
 
-    ``overall`` are the changes between the first and the last, ``sums`` those of each survey: all of the sites in
-    every survey, the one denominator. ``left_out`` is the number of the
+    ``overall`` are the changes between the first and the last, ``steps`` those from each to the next, ``sums``
+    those of each survey: all of the sites in every survey, the one denominator. ``left_out`` is the number of the
     others. ``owners`` are the domains of the first survey and of the last. Raises ``OSError``, and ``ValueError``
     for what is no survey.
     """
@@ -112,6 +113,7 @@ class Comparison:
         self._joined = Joined(sources)
         self.dates, self.is_dated = self._joined.labels, self._joined.is_dated
         self.overall = Changes()
+        self.steps = [Changes() for _ in self.dates[1:]]
         self.sums = [Sums() for _ in self.dates]
         self.owners = Owners(), Owners()
         self.left_out = 0
@@ -126,8 +128,11 @@ class Comparison:
                 sums.add(row)
             for owners, row in zip(self.owners, (rows[0], rows[-1]), strict=True):
                 owners.add(row, figures_of_ai(row))
+            steps = [_change(old, new) if old is not new else None for old, new in pairwise(rows)]
+            for changes, step in zip(self.steps, steps, strict=True):
+                changes.add(step)
             overall = _change(rows[0], rows[-1])
-            if not overall and any(map(_what, rows, rows[1:])):
+            if not overall and any(steps):
                 overall = SurveyChange(CHANGED_BACK)
             self.overall.add(overall)
             if overall:

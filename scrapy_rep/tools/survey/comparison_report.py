@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -65,13 +65,22 @@ def write_comparison(surveys: Sequence[ComparedSurvey], when: datetime, page: Pa
         domains=[owners.domains() for owners in comparison.owners],
         largest=comparison.owners[-1].largest(),
         ranking=_ranking(comparison),
-        figures=[(name, [figure(each) for each in comparison.sums]) for name, figure in _FIGURES.items()],
+        figures=[*_figures(comparison)],
         what=[Part(name, overall.sites[name], colour) for name, colour in _COLOURS.items()],
         shut_out=_crawlers(overall.shut_out, "red"),
         let_in=_crawlers(overall.let_in, "green"),
     )
     page.write_text(text, encoding="utf-8")
     return overall
+
+
+def _figures(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
+    """The surveys in figures, and what changed at each from the one before."""
+    for name, figure in _FIGURES.items():
+        yield name, [figure(each) for each in comparison.sums]
+    for change in (what.CHANGED, what.SHUTTING_OUT, what.LETTING_IN):
+        counts = [_counted(step.sites[change], step.sites[what.SITES]) for step in comparison.steps]
+        yield f"{change}, since the survey before", ["", *counts]
 
 
 def _counted(count: int, whole: int) -> str:

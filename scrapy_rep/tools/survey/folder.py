@@ -78,7 +78,7 @@ class SurveyFolder:
         """
         self._has_many = sites > _MOST_IN_A_FOLDER
         self._path.mkdir(parents=True, exist_ok=True)
-        self._rows = self._rows_path.open("a", encoding="utf-8", buffering=1)
+        self._rows = self._rows_path.open("a", encoding="utf-8")
         if not append:
             self._rows.truncate(0)
         self.page.unlink(missing_ok=True)  # it covers other sites

@@ -11,12 +11,11 @@ from datetime import datetime, timezone
 from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from scrapy_rep.census import Capture, Row, precedence, site_of
 from scrapy_rep.protocol import Origin
 from scrapy_rep.tools.files import ARCHIVES, binary_kind_at, files_in, not_plain_text, read_file, wrong_place
-from scrapy_rep.tools.processes import map_in_processes
 
 from .folder import SurveyFolder, named_origin
 from .site_list import newest
@@ -30,23 +29,63 @@ WITHOUT: Final = {
 WORTH_PROCESSES: Final = 200
 """Files or captures from which on several processes measure them."""
 
-Measure = Callable[[tuple[Capture, str | None]], Row]
-"""Makes a row of a capture and the name of the file that has its body, if any; goes to another process."""
+PATHS_AT_ONCE: Final = 64
+"""Files that a process is told of at once: a path is sent, no body."""
 
+
+class Captured(NamedTuple):
+    """A capture, the name of the file that has its body, if any, and the date of its survey, one of several."""
+
+    capture: Capture
+    file: str | None = None
+    date: str | None = None
+
+    def read(self) -> Captured:
+        """Itself."""
+        return self
+
+
+class FileToRead(NamedTuple):
+    """A file at *path*, one of *files*, that another process reads; its name in the row is relative to *out*."""
+
+    files: Files
+    path: Path
+    out: Path
+
+    def read(self) -> Captured:
+        """Return what is there."""
+        try:
+            name = os.path.relpath(self.path, self.out)
+        except ValueError:  # another drive
+            name = os.path.abspath(self.path)
+        return Captured(self.files.capture(self.path), name, self.files.date)
+
+
+Run = Callable[[Iterable[Captured | FileToRead]], Iterator[Row]]
+"""Yields the row of each, in order; other processes read and measure them."""
+
+
+class Survey(NamedTuple):
+    """A survey to compare with others."""
+
+    name: str
+    rows: Callable[[], Iterator[Row]]
+
+
+_DATE: Final = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 _URL: Final = re.compile(r"[a-z0-9]{2,}:/")
-_MOST_NAMED: Final = 10  # damaged files
 _HTTP, _HTTPS = 80, 443
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The robots.txt files in a folder and below, which *measure* measures.
+    """The robots.txt files in a folder and below, in the survey of *date* if there are several.
 
     They were captured on the date that the folder is called by, such as ``2026-11-24``, if it is.
     """
 
     folder: Path
-    measure: Measure
+    date: str | None = None
 
     @property
     def name(self) -> str:
@@ -93,80 +132,47 @@ class Files:
         except ValueError:
             return None
 
-    def rows(self, paths: Iterable[Path] | None = None, out: Path | None = None) -> Iterator[Row]:
-        """The rows of the files at *paths*, or of all; names in them are relative to *out*, or to the folder."""
-        found = (path for path in self.paths() if not self.problem(path)) if paths is None else paths
-        return map_in_processes(partial(self._row, out or self.folder), found, worth_it=WORTH_PROCESSES)
-
-    def _row(self, out: Path, path: Path) -> Row:
-        try:
-            name = os.path.relpath(path, out)
-        except ValueError:  # another drive
-            name = os.path.abspath(path)
-        return self.measure((self.capture(path), name))
+    def rows(self, run: Run, out: Path) -> Iterator[Row]:
+        """The rows of all files; names in them are relative to *out*."""
+        return run(FileToRead(self, path, out) for path in self.paths() if not self.problem(path))
 
 
 class WarcCaptures:
     """The newest capture of each site in the WARC files at *paths*, which are read twice: to choose, to measure.
 
-    Of a file that turns out to be damaged, what comes before the damage counts; then follows the next file.
-    ``skipped`` is the number of records that cannot be read.
+    Of a file that turns out to be damaged, what comes before the damage counts; *damaged* is told of it, and the
+    next file follows. ``skipped`` is the number of records that cannot be read.
     """
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], damaged: Callable[[ValueError], object]) -> None:
         """Raises ``OSError`` for a path at which nothing is, and ``ModuleNotFoundError`` without FastWARC."""
         from scrapy_rep.census.warc import WarcReader  # noqa: PLC0415  # an extra
 
         self.skipped = 0
         self._reader = WarcReader
         self._files = [*map(_there, paths)]  # of thousands the last may be missing
+        self._damaged = damaged
         self._chosen = bytearray()
-        self._problems: list[str] = []
 
-    def choose(self, is_wanted: Callable[[str], bool], *, seen: Callable[[int], object]) -> int:
-        """Choose the newest capture of each site that *is_wanted*; return how many that are.
-
-        *seen* is told the number of captures now and then. Raises what reading raises; ``ValueError`` for damaged
-        files only if nothing was chosen.
-        """
-        captures = _told(self._all(), seen)
-        sites = ((site_of(capture.url), capture.fetched_at, precedence(capture)) for capture in captures)
+    def choose(self, is_wanted: Callable[[str], bool]) -> int:
+        """Choose the newest capture of each site that *is_wanted*, and return their number. Raises ``OSError``."""
+        captures = self._all(self._damaged)
+        sites = ((site_of(each.url), each.fetched_at, precedence(each)) for each in captures)
         self._chosen = newest(sites, is_wanted)
-        number = sum(self._chosen)
-        if not number:
-            self._raise_problems()
-        return number
+        return sum(self._chosen)
 
     def __iter__(self) -> Iterator[Capture]:
         """The captures that were chosen, in order."""
-        return compress(self._all(), self._chosen)
+        return compress(self._all(bool), self._chosen)
 
-    def _all(self) -> Iterator[Capture]:
-        self._problems, reader = [], self._reader()
+    def _all(self, damaged: Callable[[ValueError], object]) -> Iterator[Capture]:
+        reader = self._reader()
         for file in self._files:
             try:
                 yield from reader.captures(file)
             except ValueError as error:  # noqa: PERF203
-                self._problems.append(str(error))
+                damaged(error)
         self.skipped = reader.skipped
-
-    def with_damage(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Yield *rows*, those of the captures; then raise ``ValueError`` if files are damaged."""
-        yield from rows
-        self._raise_problems()
-
-    def _raise_problems(self) -> None:
-        if self._problems:
-            more = len(self._problems) - _MOST_NAMED
-            named = [*self._problems[:_MOST_NAMED], *([f"and {more:,} more damaged files"] if more > 0 else [])]
-            raise ValueError("; ".join(named))
-
-
-def _told(captures: Iterable[Capture], seen: Callable[[int], object]) -> Iterator[Capture]:
-    for number, capture in enumerate(captures):
-        if number % 100 == 0:
-            seen(number)
-        yield capture
 
 
 class ParquetRows:
@@ -181,20 +187,45 @@ class ParquetRows:
         self.sites = partial(arrow.sites_in, path)
 
 
-def surveys_in(path: Path, measure: Measure) -> list[SurveyFolder | ParquetRows | Files]:
-    """The surveys at *path*.
-
-    A folder with ``survey.jsonl``, Parquet, a folder ``crawl=…`` for each, or robots.txt files, which *measure*
-    measures.
-    """
+def surveys_in(path: Path) -> list[SurveyFolder | ParquetRows]:
+    """The surveys at *path*: a folder with ``survey.jsonl``, Parquet, or a folder ``crawl=…`` for each."""
     folder = SurveyFolder(path)
     if folder.is_used or not path.exists():
         return [folder]
-    if crawls := sorted(path.glob("crawl=*")):
-        return [ParquetRows(crawl) for crawl in crawls]
-    files = Files(path, measure)
-    is_of_files = path.is_dir() and any(named_origin(file.name) for file in files.paths())
-    return [files if is_of_files and not any(path.rglob("*.parquet")) else ParquetRows(path)]
+    return [*map(ParquetRows, sorted(path.glob("crawl=*")) or [path])]
+
+
+def dates_in(folder: Path) -> dict[str, list[Path]]:
+    """What is in *folder* for each date in a name, such as ``2026-11-24`` or ``robots-2026-11-24.warc.gz``.
+
+    Raises ``OSError``, and ``ValueError`` for fewer than two dates.
+    """
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        for date in _DATE.findall(path.name)[:1]:
+            found.setdefault(date, []).append(path)
+    if len(found) < 2:
+        raise ValueError(
+            f"{folder}: two or more folders or WARC files must have a date in their names, such as 2026-11-24"
+        )
+    return dict(sorted(found.items()))
+
+
+def rows_of_date(
+    date: str, paths: Iterable[Path], run: Run, out: Path, damaged: Callable[[ValueError], object]
+) -> Iterator[Row]:
+    """The rows of the robots.txt files and the WARC files at *paths*, some of them perhaps *damaged*."""
+    archives: list[str] = []
+    for path in paths:
+        files = [*files_in(path)] if path.is_dir() else [path]
+        if files and binary_kind_at(files[0]) in ARCHIVES:
+            archives += map(str, files)
+        else:
+            yield from Files(path, date).rows(run, out)
+    if archives:
+        captures = WarcCaptures(archives, damaged)
+        captures.choose(bool)
+        yield from run(Captured(capture, None, date) for capture in captures)
 
 
 def _there(path: str) -> Path:

@@ -1,16 +1,18 @@
 """Several surveys of sites, by date and by site: the rows of each site together, however many sites there are.
 
-The rows wait in a temporary database, packed, so that memory does not grow with the number of sites.
+The rows wait in a temporary database, packed, so that memory does not grow with the number of sites. What a site
+serves at several dates is there once: at most dates it serves what it served before.
 """
 
 from __future__ import annotations
 
-import pickle
+import marshal
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta, timezone
+from hashlib import blake2b
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, Protocol
@@ -22,8 +24,11 @@ from .site_list import temporary_database
 
 _CACHE: Final = 32_768  # KiB of the database in memory
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_ROWS: Final = "rows (site BLOB, survey INT, packed BLOB)"
-_BY_SITE: Final = "SELECT site, survey, packed FROM rows ORDER BY site, rowid"
+_ROWS: Final = "rows (site BLOB, survey INT, content INT)"
+_CONTENTS: Final = "CREATE TABLE contents (key INTEGER PRIMARY KEY, packed BLOB)"
+_BY_SITE: Final = "SELECT site, survey, content FROM rows ORDER BY site, rowid"
+_PACKED: Final = "SELECT packed FROM contents WHERE key = ?"
+_NOT_COMPARED: Final = {"fetched_at": None, "date": None, "file": None, "finding_lines": None}
 
 
 class ComparedSurvey(Protocol):
@@ -50,6 +55,7 @@ class Joined:
         if len(sources) < 2:
             raise ValueError("one survey cannot be compared: name two or more")
         self._database = temporary_database(_ROWS, _CACHE)
+        self._database.execute(_CONTENTS)
         dates = [self._read(position, source) for position, source in enumerate(sources)]
         self.is_dated = all(dates)
         self._order = [*range(len(sources))]
@@ -61,29 +67,39 @@ class Joined:
     def _read(self, position: int, source: ComparedSurvey) -> datetime | None:
         """Store the rows of *source*; return its date."""
         minutes: Counter[float] = Counter()
-        values = _values(position, source.rows(), minutes)
+        values = self._values(position, source.rows(), minutes)
         self._database.executemany("INSERT INTO rows VALUES (?, ?, ?)", values)
         return _EPOCH + timedelta(minutes=median(minutes)) if minutes else None
 
     def sites(self) -> Iterator[list[Row]]:
         """Yield the rows of each site by name, one for each survey that has it, in the order of ``labels``.
 
-        Of several rows of a site the last counts.
+        Of several rows of a site the last counts. Equal ones are the same object, without time, file and lines.
         """
         with closing(self._database.execute(_BY_SITE)) as found:
             for _, rows in groupby(found, key=itemgetter(0)):
-                packed = {survey: octets for _, survey, octets in rows}
-                each = (packed[survey] for survey in self._order if survey in packed)
-                yield [pickle.loads(zlib.decompress(octets)) for octets in each]  # noqa: S301  # our own
+                keys = {survey: key for _, survey, key in rows}
+                contents = {key: self._content(key) for key in keys.values()}
+                yield [contents[keys[survey]] for survey in self._order if survey in keys]
 
+    def _content(self, key: int) -> Row:
+        (packed,) = self._database.execute(_PACKED, (key,)).fetchone()
+        return Row(*marshal.loads(zlib.decompress(packed)))  # noqa: S302  # our own
 
-def _values(position: int, rows: Iterable[Row], minutes: Counter[float]) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield what is stored of each of *rows*, and count the *minutes* at which they were captured."""
-    for row in rows:
-        if row.fetched_at:
-            minutes[(row.fetched_at - _EPOCH) // timedelta(minutes=1)] += 1
-        packed = zlib.compress(pickle.dumps(row, pickle.HIGHEST_PROTOCOL), 1)
-        yield row.site.encode("utf-8", "surrogatepass"), position, packed
+    def _values(
+        self, position: int, rows: Iterable[Row], minutes: Counter[float]
+    ) -> Iterator[tuple[bytes, int, int]]:
+        """Yield what is stored of each of *rows*, and count the *minutes* at which they were captured."""
+        for row in rows:
+            when = datetime.fromisoformat(row.date + "T00:00+00:00") if row.date else row.fetched_at
+            if when:
+                minutes[(when - _EPOCH) // timedelta(minutes=1)] += 1
+            # Version 2, in which equal values are equal octets.
+            packed = marshal.dumps((*(row.as_dict() | _NOT_COMPARED).values(),), 2)
+            key = int.from_bytes(blake2b(packed, digest_size=8).digest(), "big", signed=True)
+            if not self._database.execute(_PACKED, (key,)).fetchone():
+                self._database.execute("INSERT INTO contents VALUES (?, ?)", (key, zlib.compress(packed, 1)))
+            yield row.site.encode("utf-8", "surrogatepass"), position, key
 
 
 def _label(day: str, days: Sequence[str], name: str) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
 from scrapy_rep.census.restriction import ALL, NONE, PART
-from scrapy_rep.census.row import KINDS, Row
+from scrapy_rep.census.row import KINDS
 from scrapy_rep.tools.answers import day_text
 from scrapy_rep.tools.crawlers import AI_CRAWLERS, COMMON_AI_CRAWLERS, CRAWLERS
 from scrapy_rep.tools.page import MOST_ITEMS, Part, Share, median, page_template
 
-from .sites import SEVERITIES, Body, explorer_of, finding_kind, tag
+from .sites import SEVERITIES, SiteExplorer, finding_kind, tag
 from .totals import AI_CATEGORIES, BLOCKS, FIGURES_OF_AI, NO, Totals
 
 _KIND_COLOURS: Final = dict(
@@ -27,15 +26,11 @@ def report(
     when: datetime,
     *,
     expected: int,
-    records: Iterable[Row] = (),
-    body: Body = lambda _: None,
+    sites: SiteExplorer,
 ) -> str:
-    """Return the page about *totals*, which says so when they cover fewer than the *expected* sites.
-
-    It lists the sites of *records*, with the robots.txt that *body* returns for each.
-    """
+    """Return the page about *totals*, which says so when they cover fewer than the *expected* sites."""
     return page_template(__package__).render(
-        explorer_of(records, body).packed(),
+        sites.packed(),
         date=day_text(when),
         captured=[day_text(each) for each in totals.captured or ()],
         expected=expected,

@@ -6,9 +6,11 @@ What is said about a finding holds for every file: a survey that is resumed may 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 from scrapy_rep.census.restriction import ALL, NONE, OTHERS, PART
@@ -16,7 +18,7 @@ from scrapy_rep.census.row import Row
 from scrapy_rep.protocol.display import abridged, shown
 from scrapy_rep.protocol.records import bom_length
 from scrapy_rep.tools.lint import CODES, Severity
-from scrapy_rep.tools.page import Cell, Column, Explorer, ItemDetails, Mark, SourceLine, Tag
+from scrapy_rep.tools.page import Cell, Column, Explorer, ItemDetails, Mark, Tag
 
 from .totals import severity_of, traits
 
@@ -54,19 +56,18 @@ _LONGEST_LINE: Final = 500  # characters
 _FACT: Final = re.compile(r"\{\d\}")
 _LAST_FACT: Final = re.compile(r"(?:[:,] |(?<=\w))\{\d\}\.$")
 
-Body = Callable[[Row], bytes | None]
-"""Returns the robots.txt of a record, None when it is not there or has changed."""
 
+class SiteExplorer(Explorer):
+    """The list of sites of a report: the first ones, as many as a page lists."""
 
-def explorer_of(records: Iterable[Row], body: Body) -> Explorer:
-    """Return the first of *records*, as many as a page lists, with the files that *body* returns."""
-    explorer = Explorer("sites", _COLUMNS, _GROUPS.values())
-    for record in records:
-        if explorer.is_full:
-            break
-        item = _item(record, body, has_room=explorer.has_room)
-        explorer.add(_row(record), (tag(*trait) for trait in traits(record)), item)
-    return explorer
+    def __init__(self) -> None:
+        super().__init__("sites", _COLUMNS, _GROUPS.values())
+
+    def add_site(self, record: Row, item: ItemDetails) -> None:
+        """Add the site of *record*; *item* is what `site_item` returns."""
+        if item.source and not self.has_room:
+            item = ItemDetails(item.facts, item.marks, _NO_ROOM)
+        self.add(_row(record), (tag(*trait) for trait in traits(record)), item)
 
 
 def _row(record: Row) -> list[Cell]:
@@ -128,17 +129,21 @@ def tag(kind: str, name: str) -> Tag:
 # The page of a site
 
 
-def _item(record: Row, body: Body, *, has_room: bool) -> ItemDetails:
+def site_item(record: Row, octets: bytes | None) -> ItemDetails:
+    """The page of the site of *record*, with its robots.txt; None when that is not there or has changed."""
     facts = [(label, *map(shown, values)) for label, *values in _facts(record)]
     if not record.has_file:
         return ItemDetails(facts)
-    marks, octets = [*_marks(record)], body(record)
-    if octets is None or not has_room:
-        return ItemDetails(facts, marks, _CHANGED if octets is None else _NO_ROOM)
-    lines, source = _source(octets, record)
-    is_cut = len(source) < lines
-    text = f"The first {len(source):,} of {lines:,} lines." if is_cut else "As the site serves it."
-    return ItemDetails(facts, marks, text, source)
+    marks = [*_marks(record)]
+    if octets is None:
+        return ItemDetails(facts, marks, _CHANGED)
+    lines = octets[bom_length(octets) :].splitlines()
+    source = _line_texts(lines[:_MOST_LINES])
+    ends = [*accumulate(map(len, source))]
+    source = source[: bisect_right(ends, _CHARACTERS_OF_A_FILE)]
+    is_cut = len(source) < len(lines)
+    text = f"The first {len(source):,} of {len(lines):,} lines." if is_cut else "As the site serves it."
+    return ItemDetails(facts, marks, text, source, _notes(record, len(source)))
 
 
 def _facts(record: Row) -> Iterator[tuple[str, ...]]:
@@ -189,26 +194,23 @@ def _finding_mark(record: Row, code: str) -> Mark:
     return kind.colour, shown(f"{kind.title}{times}" + (f": {kind.text}" if kind.text else "")), lines
 
 
-def _source(octets: bytes, record: Row) -> tuple[int, list[SourceLine]]:
-    """The number of lines, and the first ones."""
-    lines = octets[bom_length(octets) :].splitlines()
+def _notes(record: Row, lines: int) -> dict[int, list[tuple[str, str]]]:
+    """The findings of *record* beside the first *lines*."""
     notes: dict[int, list[tuple[str, str]]] = {}
     finding_lines = record.finding_lines or {}
     for code in sorted(finding_lines, key=lambda code: finding_kind(code).severity.rank):
         note = finding_kind(code).colour, finding_kind(code).tag.label
         for number in finding_lines[code]:
-            notes.setdefault(number, []).append(note)
-    source, left = [], _CHARACTERS_OF_A_FILE
-    for number, text in enumerate(_line_texts(lines[:_MOST_LINES]), start=1):
-        left -= len(text)
-        if left < 0:
-            break
-        source.append(SourceLine(number, text, notes.get(number, ())))
-    return len(lines), source
+            if 0 < number <= lines:
+                notes.setdefault(number, []).append(note)
+    return notes
 
 
 def _line_texts(lines: Sequence[bytes]) -> list[str]:
     """Return *lines* of a robots.txt as texts that are safe to show, and not too long."""
     octets = b"\n".join(line[: 4 * _LONGEST_LINE] for line in lines)
-    texts = octets.decode("utf-8", "backslashreplace").replace("\t", "    ").split("\n")
-    return [shown(abridged(text, _LONGEST_LINE)) for text in texts] if lines else []
+    text = octets.decode("utf-8", "backslashreplace").replace("\t", "    ")
+    texts = text.split("\n") if lines else []
+    if text.replace("\n", "").isprintable() and len(max(texts, key=len, default="")) <= _LONGEST_LINE:
+        return texts  # as nearly all are
+    return [shown(abridged(text, _LONGEST_LINE)) for text in texts]

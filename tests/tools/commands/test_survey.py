@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep.census.arrow import rows_in
 from scrapy_rep.tools import processes
 from scrapy_rep.tools.commands import survey
 from tests.census.archives import archive
@@ -434,18 +435,6 @@ def test_a_file_in_the_wrong_place_is_named_with_the_option_that_reads_it(
     assert not (tmp_path / "out").exists()
 
 
-def test_many_sites_are_measured_in_other_processes_while_others_are_fetched(tmp_path: Path) -> None:
-    with Site([f"127.0.0.{number}" for number in range(1, 103)]) as site:
-        for number, origin in enumerate(site.origins):
-            site.answer("/robots.txt", robots(f"User-agent: *\nDisallow: /{number}\n" * number), origin)
-        (tmp_path / "list").write_text("\n".join(site.origins))
-        code, out, err = robots_command(tmp_path, "survey", "--from-file", "list", "--out", "out")
-    assert (code, out) == (0, "102 of 102 sites, 102 with a robots.txt, 0 unreachable\nout/survey.html\n")
-    assert without_progress(err) == []
-    found = records(tmp_path / "out")
-    assert [found[origin]["disallow"] for origin in site.origins] == [*range(102)]
-
-
 def test_ctrl_c_leaves_records_and_a_report_of_what_has_come(tmp_path: Path) -> None:
     with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
         good, slow, last = site.origins
@@ -542,17 +531,82 @@ def test_compare_says_who_newly_shuts_out_whom(folder: Path, tmp_path: Path) -> 
     assert "<h1>robots.txt of 4 sites" in page.read_text("utf-8")
 
 
-def test_folders_of_files_are_compared_by_the_dates_that_they_are_called_by(tmp_path: Path) -> None:
-    for date, body in {"2026-03-01": OPEN, "2025-01-01": CLOSED, "2026-01-01": CLOSED + OPEN}.items():
-        (tmp_path / date).mkdir()
-        (tmp_path / date / "a.example").write_bytes(body)
-    paths = [str(tmp_path / date) for date in ("2026-03-01", "2025-01-01", "2026-01-01")]
-    code, out = surveyed("--compare", *paths, "--out", str(tmp_path / "out"))
-    assert (code, out.partition(",")[0]) == (0, "1 site in every survey")
-    assert "from 2025-01-01 to 2026-03-01</h1>" in (tmp_path / "out" / "compare.html").read_text("utf-8")
-    assert (tmp_path / "out" / "compare.csv").read_text("utf-8").splitlines()[1:] == [
-        "https://a.example,*,2026-03-01,all,none"
-    ]
+@pytest.fixture
+def dates(tmp_path: Path) -> Path:
+    """Three dates, two as folders and one as an archive, and a name without a date."""
+    files = {"2026-01-04/a.example": OPEN, "2026-01-04/b.example": OPEN, "2026-01-11/a.example": OPEN, "x": OPEN}
+    for name, body in {**files, "2026-01-11/b.example": CLOSED, "2026-01-11/new.example": OPEN}.items():
+        (tmp_path / "dates" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "dates" / name).write_bytes(body)
+    captures = [("a.example", CLOSED), ("b.example", CLOSED)]
+    archived(tmp_path / "dates" / "at-2026-01-18.warc.gz", *((host, NOON, body) for host, body in captures))
+    return tmp_path / "dates"
+
+
+def test_many_dates_are_read_by_one_command_and_compared(dates: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, text = surveyed("--dates", str(dates), "--light", "--csv", "--parquet", "--out", str(out))
+    assert (code, text.partition(",")[0]) == (0, "2 sites in every survey")
+    rows = [json.loads(line) for line in (out / "survey.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["date"], row["site"].removeprefix("https://")) for row in rows] == [
+        ("2026-01-04", "a.example"), ("2026-01-04", "b.example"), ("2026-01-11", "a.example"),
+        ("2026-01-11", "b.example"), ("2026-01-11", "new.example"), ("2026-01-18", "a.example"),
+        ("2026-01-18", "b.example"),
+    ]  # fmt: skip
+    assert (out / rows[0]["file"]).read_bytes() == OPEN
+    assert (out / "compare.csv").read_text("utf-8").splitlines()[1:] == [
+        "https://a.example,*,2026-01-18,none,all", "https://b.example,*,2026-01-11,none,all"
+    ]  # fmt: skip
+    page = (out / "compare.html").read_text("utf-8")
+    assert "from 2026-01-04 to 2026-01-18</h1>" in page
+    assert '<th scope="row">changed, since the survey before</th>' in page
+    assert [row.date for row in rows_in(out / "survey.parquet")] == [row["date"] for row in rows]
+    assert (out / "survey.csv").read_text("utf-8").count("\n") == 8
+
+
+def test_a_list_says_which_sites_count_at_each_date(dates: Path, tmp_path: Path) -> None:
+    (tmp_path / "sites.csv").write_text("site,sector\nb.example,news\n")
+    arguments = ("--dates", str(dates), "--from-file", str(tmp_path / "sites.csv"), "--out", str(tmp_path / "out"))
+    assert surveyed(*arguments)[1].startswith("1 site in every survey, 1 changed")
+    rows = [json.loads(line) for line in (tmp_path / "out" / "survey.jsonl").read_text("utf-8").splitlines()]
+    assert [row["strata"] for row in rows] == [{"sector": "news"}] * 3
+
+
+def test_a_damaged_archive_of_a_date_is_named_and_the_rest_counts(
+    dates: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = dates / "at-2026-01-18.warc.gz"
+    path.write_bytes(path.read_bytes()[:-20])
+    code, text = surveyed("--dates", str(dates), "--out", str(tmp_path / "out"))
+    assert (code, text.partition(",")[0]) == (2, "1 site in every survey")
+    assert f"{path}: cut off or damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ["--dates", "dates/2026-01-04"],
+            "dates/2026-01-04: two or more folders or WARC files must have a date",
+        ),
+        (["--dates", "nowhere"], "nowhere: No such file or directory"),
+        (["--dates", "dates", "--resume"], "--dates reads all dates: --overwrite replaces the survey"),
+        (["--dates", "dates", "a.example"], "--dates reads what was captured before: do not name sites"),
+    ],
+)
+def test_what_has_no_dates_is_said_in_one_line(
+    dates: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    arguments: list[str],
+    problem: str,
+) -> None:
+    monkeypatch.chdir(dates.parent)
+    assert surveyed(*arguments) == (2, "")
+    err = capsys.readouterr().err
+    assert (problem in err, err.count("\n")) == (True, 1)
+    assert not Path("robots-survey").exists()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from scrapy_rep.tools.page import CHUNK, Column, Explorer, ItemDetails, SourceLine, Tag, page_template
+from scrapy_rep.tools.page import CHUNK, Column, Explorer, ItemDetails, Tag, page_template
 from tests.support.chromium import dump_dom, needs_chromium
 from tests.support.site import Answer, Site
 
@@ -32,8 +32,8 @@ def things() -> Explorer:
     for number in range(100):
         tags = [Tag("even", "Kind", "Even", "Divisible by 2.")] if number % 2 == 0 else []
         explorer.add([f"thing {number}", number or None], tags, ItemDetails([("Number", str(number))]))
-    source = [SourceLine(1, EVIL, [("red", EVIL)]), SourceLine(2, "second")]
-    item = ItemDetails([("Fact", EVIL)], [(EVIL, [("red", EVIL, [2])])], EVIL, source)
+    marks = [(EVIL, [("red", EVIL, [2])])]
+    item = ItemDetails([("Fact", EVIL)], marks, EVIL, [EVIL, "second"], {1: [("red", EVIL)]})
     explorer.add([EVIL, 1_000], [Tag(EVIL, EVIL, EVIL, EVIL)], item)
     return explorer
 

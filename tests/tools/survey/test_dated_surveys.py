@@ -96,11 +96,11 @@ def test_what_is_compared_of_a_row_survives_the_join(tmp_path: Path) -> None:
     bodies = {"a": CLOSED + b"Crawl-delay: 2\nContent-Signal: ai-train=no\n", "\ud800": OPEN}
     folder = survey(tmp_path / "s", {"a": bodies["a"], "down": DOWN, "none": Capture("", 404)}, DAYS[0])
     surveys: list[ComparedSurvey] = [folder, Table("t", bodies, DAYS[1])]
-    before = {(row.site, row.fetched_at): row for source in surveys for row in source.rows()}
+    before = {(row.site, row.sha256, row.findings is None): row for each in surveys for row in each.rows()}
     after = [row for rows in Joined(surveys).sites() for row in rows]
     assert len(after) == len(before) == 5
     for row in after:
-        was = before[row.site, row.fetched_at]
+        was = before[row.site, row.sha256, row.findings is None]
         others = row.restriction.get("*", "")
         assert (row.kind, row.longest_delay) == (was.kind, was.longest_delay)
         assert {name: row.restriction.get(name, others) for name in was.restriction} == was.restriction

@@ -45,16 +45,12 @@ def test_the_file_of_an_origin_has_a_name_of_its_own(url: str, name: str) -> Non
     assert file_name(Origin.from_url(url)) == name
 
 
-def _unmeasured(captured: tuple[Capture, str | None]) -> Row:
-    raise AssertionError(captured)
-
-
 @pytest.mark.parametrize(
     "url", ["https://a.example", "http://[::1]:80", "https://localhost:8443", "http://b.example"]
 )
 def test_the_name_that_a_survey_gives_a_file_stands_for_its_origin(url: str) -> None:
     origin = Origin.from_url(url)
-    assert Files(Path(), _unmeasured).site(Path(file_name(origin))) == str(origin)
+    assert Files(Path()).site(Path(file_name(origin))) == str(origin)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +74,7 @@ def test_the_name_that_a_survey_gives_a_file_stands_for_its_origin(url: str) -> 
     ],
 )  # fmt: skip
 def test_the_name_of_a_file_stands_for_a_site_however_it_is_spelled(name: str, site: str) -> None:
-    assert Files(Path("folder"), _unmeasured).site(Path("folder", name)) == site
+    assert Files(Path("folder")).site(Path("folder", name)) == site
 
 
 def test_no_host_leads_out_of_the_folder_or_is_too_long_for_it(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from scrapy_rep.protocol.body_kind import body_kind
 from scrapy_rep.tools.crawlers import COMMON_AI_CRAWLERS
 from scrapy_rep.tools.survey.owners import registrable_domain
 from scrapy_rep.tools.survey.report import report
+from scrapy_rep.tools.survey.sites import SiteExplorer, site_item
 from scrapy_rep.tools.survey.totals import Totals
 from tests.census.counting import count
 from tests.protocol.test_google_verdicts import FOLDER, bodies
@@ -51,10 +52,11 @@ def page_of(files: dict[str, bytes], *others: Row, light: bool = False) -> str:
 
 
 def page_about(records: list[Row], files: dict[str, bytes] | None = None) -> str:
-    totals, bodies = Totals(), files or {}
+    totals, sites, bodies = Totals(), SiteExplorer(), files or {}
     for record in records:
         totals.add(record)
-    return report(totals, WHEN, expected=totals.sites, records=records, body=lambda row: bodies.get(row.site))
+        sites.add_site(record, site_item(record, bodies.get(record.site)))
+    return report(totals, WHEN, expected=totals.sites, sites=sites)
 
 
 def static(page: str) -> str:
@@ -233,7 +235,7 @@ def test_nothing_at_all_is_a_page_too() -> None:
     assert "robots.txt of 0 sites" in page_of({})
     totals = Totals()
     totals.add(Row("a.example"))
-    page = report(totals, WHEN, expected=3_000)
+    page = report(totals, WHEN, expected=3_000, sites=SiteExplorer())
     assert "<h1>robots.txt of 1 of 3,000 sites</h1>" in page
     assert "The survey was interrupted: 2,999 sites are missing." in page
 
