@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timezone
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -19,6 +18,7 @@ from uuid import uuid4
 import scrapy
 from scrapy import signals
 
+from scrapy_rep import __version__
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.policy.meta import stamp_by
@@ -203,7 +203,7 @@ class Audit:
         self.log.add(
             "start", v=VERSION, run=uuid4().hex, time=iso_time(clock.time()),
             project=crawler.settings.get("BOT_NAME"), spider=crawler.spider.name if crawler.spider else None,
-            scrapy_rep=_version(), scrapy=scrapy.__version__, mode=policy.default.value,
+            scrapy_rep=__version__, scrapy=scrapy.__version__, mode=policy.default.value,
             agents=list(tokens_of(crawler.settings)), user_agent=crawler.settings.get("USER_AGENT"),
             **owners, policy_sha256=sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
             dialect=settings.dialect.name,
@@ -249,10 +249,3 @@ def _path(template: str, crawler: Crawler) -> Path:
         raise InvalidSettingError(
             f"REP_AUDIT = {template!r}: {error}; it takes %(name)s, %(time)s, %(pid)s, and %% for %"
         ) from None
-
-
-def _version() -> str | None:
-    try:
-        return version("scrapy-rep")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return None
