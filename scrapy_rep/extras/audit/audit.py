@@ -68,7 +68,6 @@ class Audit:
         self._settings = crawl.settings
         with logging_invalid_settings(logger):
             self.log = _open(crawl.settings, crawl.crawler)
-        self._targets = crawl.targets
         self._sums: Counter[tuple[str, str, str]] = Counter()
         self._dropped: Counter[tuple[str, str, str]] = Counter()
         self._totals: Counter[str] = Counter()
@@ -85,11 +84,6 @@ class Audit:
         # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
-
-    @property
-    def _extension(self) -> RepExtension:
-        """The extension of this crawl, whose requests it logs."""
-        return cast("RepExtension", self._crawler.get_extension(RepExtension))
 
     async def _robots(self, robots: Robots, *_: object) -> None:
         entry, stamp = robots.entry, stamp_by(robots)
@@ -169,12 +163,12 @@ class Audit:
         said = {name: stamp[name] for name in _OF_STAMP}
         said["rule"] = abridged(stamp["rule"] or "", _LONGEST_RULE) or None
         self._add(
-            event, url=self._url(request), via=self._targets.via(request), method=request.method, **said,
-            referer=_without_password(self._targets.shown(referer)) or None, **more,
+            event, url=self._url(request), via=self._crawl.targets.via(request), method=request.method, **said,
+            referer=_without_password(self._crawl.targets.shown(referer)) or None, **more,
         )  # fmt: skip
 
     def _url(self, request: Request) -> str:
-        return _without_password(self._targets.url(request))
+        return _without_password(self._crawl.targets.url(request))
 
     def _add(self, event: str, **fields: Any) -> None:
         self.log.add(event, time=iso_time(clock.time()), **fields)
@@ -195,7 +189,10 @@ class Audit:
         self._summed_at = clock.monotonic()
 
     def _spider_opened(self) -> None:
-        crawler, settings, policy = self._crawler, self._settings, self._extension.policy
+        crawler, settings = self._crawler, self._settings
+        # Not known before: the extension makes this log while it is being made itself.
+        self._extension = cast("RepExtension", crawler.get_extension(RepExtension))
+        policy = self._extension.policy
         owners = {
             "modes": dict(settings.modes),
             "exceptions": [exception.as_dict() for exception in policy.exceptions.all],

@@ -265,11 +265,10 @@ def follows_nothing(kind: type) -> Test:
 
 def authority_of(request: Request) -> str:
     """The host that *request* names over the wire, as RFC 9421 section 2.2.3 spells it. Raises ``ValueError``."""
-    scheme, _, authority = str(Origin.from_url(request.url)).partition("://")
-    host = request.headers.get(b"Host")
-    if host is None:
-        return authority
-    return str(Origin.from_url(f"{scheme}://{host.decode('latin-1').strip()}")).partition("://")[2]
+    url, host = request.url, request.headers.get(b"Host")
+    if host is not None:
+        url = f"{urlparse_cached(request).scheme}://{host.decode('latin-1').strip()}"
+    return str(Origin.from_url(url)).partition("://")[2]
 
 
 def checked_agent(agent: str) -> str:

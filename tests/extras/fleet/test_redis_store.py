@@ -10,6 +10,7 @@ import pytest
 from redis import Redis
 
 from scrapy_rep.crawl.robots.stores import NullStore
+from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.extras.fleet.redis_connection import RedisConnection, address_of
 from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
@@ -194,7 +195,7 @@ def test_when_redis_is_back_others_may_not_know_it_for_a_while(
         return function()
 
     monkeypatch.setattr("scrapy_rep.extras.fleet.redis_connection.in_thread", here)
-    link = RedisConnection(crawler_at_rest({"REP_REDIS_URL": redis_server.url}))
+    link = RedisConnection(Crawl.of(crawler_at_rest({"REP_REDIS_URL": redis_server.url})))
     assert not link.is_settling
     at_once(link._probe())
     assert link.is_settling
@@ -212,7 +213,7 @@ def test_a_note_is_kept_for_its_time_and_until_everything_is_purged(
     found = [at_once(store_of(connection).note(key)) for key in ("key 0", "key 500", "other")]
     assert found == ["new", "500", None]
     assert 20_000 < connection.client.pttl("rep:note:key 0") <= 30_000
-    link = RedisConnection(crawler_at_rest({"REP_REDIS_URL": redis_server.url}))
+    link = RedisConnection(Crawl.of(crawler_at_rest({"REP_REDIS_URL": redis_server.url})))
     RedisStore(link, NullStore(), 0.0).purge()
     assert keys(connection, "note") == []
     link.client.close()
