@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 from redis import Redis
+from scrapy.settings import Settings
 
 from scrapy_rep.crawl.robots.stores import NullStore
 from scrapy_rep.crawl.runtime.crawl import Crawl
-from scrapy_rep.extras.fleet.redis_connection import RedisConnection, address_of
+from scrapy_rep.extras.fleet.redis_connection import RedisConnection, address_of, connect
 from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.settings import RepSettings
 from tests.crawl.robots.stores.test_sqlite_file import ENTRY as LONG_AGO
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.in_process import crawler_at_rest
@@ -186,6 +188,13 @@ def test_while_redis_is_away_the_local_store_answers(redis_client: Redis) -> Non
 )
 def test_the_address_of_redis_has_no_password_and_needs_no_port(url: str, address: str) -> None:
     assert address_of(Redis.from_url(url)) == address
+
+
+def test_a_pool_of_one_connection_suffices(redis_server: RedisServer) -> None:
+    settings = RepSettings.from_settings(Settings({"REP_REDIS_URL": f"{redis_server.url}?max_connections=1"}))
+    client, _ = connect(settings)
+    assert client.ping()
+    client.close()
 
 
 def test_when_redis_is_back_others_may_not_know_it_for_a_while(
