@@ -55,7 +55,8 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         statements, licenses = signals_of(response, said, statements_in(site), self._settings.ai_sources)
         values = stamp["ai"] = as_values(statements, licenses or site.get("licenses", ()))
         found = answers(statements)
-        self._count(found)
+        for purpose in self._settings.purposes:
+            self.crawler.stats.inc_value(f"rep/ai/{purpose.value}/{found[purpose]}_count")
         reserved = reserved_from(self._settings.purposes, found, silence=self._settings.ai_unknown)
         self._events.reserved.send(request, response, values, bool(reserved))
         if statements:
@@ -80,10 +81,6 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         if exception is not None and extension.account.stamp(request).get("exception") is None:
             extension.account.exceptions.count(exception)  # else the gate has counted it
         return exception is not None
-
-    def _count(self, found: Mapping[Purpose, Permission]) -> None:
-        for purpose in self._settings.purposes:
-            self.crawler.stats.inc_value(f"rep/ai/{purpose.value}/{found[purpose]}_count")
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         """Return *item*, or None if its page is reserved from a purpose of the crawl and that is obeyed."""

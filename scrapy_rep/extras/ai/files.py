@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from math import inf
@@ -41,15 +41,13 @@ _BY_TDMREP: Final = {Purpose.AI_INPUT, Purpose.AI_TRAIN}
 _READERS: Final[dict[str, Callable[[bytes], Any]]] = {TDMREP: ReservationFile, AI_TXT: parse}
 
 
+@dataclass(eq=False)
 class KeptFile:
     """Another file, in ``entry``, shared by all who name it: ``said`` is what it says, if it ``is_read`` now."""
 
-    __slots__ = ("__weakref__", "entry", "is_read", "said")
-
-    def __init__(self, entry: Entry, said: Any) -> None:
-        self.entry = entry
-        self.said = said
-        self.is_read = False
+    entry: Entry
+    said: Any
+    is_read: bool = False
 
     @property
     def until(self) -> float:

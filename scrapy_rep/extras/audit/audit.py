@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timezone
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -19,6 +18,7 @@ from uuid import uuid4
 import scrapy
 from scrapy import signals
 
+from scrapy_rep import __version__
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.policy.meta import stamp_by
@@ -68,7 +68,6 @@ class Audit:
         self._settings = crawl.settings
         with logging_invalid_settings(logger):
             self.log = _open(crawl.settings, crawl.crawler)
-        self._targets = crawl.targets
         self._sums: Counter[tuple[str, str, str]] = Counter()
         self._dropped: Counter[tuple[str, str, str]] = Counter()
         self._totals: Counter[str] = Counter()
@@ -85,11 +84,6 @@ class Audit:
         # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
-
-    @property
-    def _extension(self) -> RepExtension:
-        """The extension of this crawl, whose requests it logs."""
-        return cast("RepExtension", self._crawler.get_extension(RepExtension))
 
     async def _robots(self, robots: Robots, *_: object) -> None:
         entry, stamp = robots.entry, stamp_by(robots)
@@ -169,12 +163,12 @@ class Audit:
         said = {name: stamp[name] for name in _OF_STAMP}
         said["rule"] = abridged(stamp["rule"] or "", _LONGEST_RULE) or None
         self._add(
-            event, url=self._url(request), via=self._targets.via(request), method=request.method, **said,
-            referer=_without_password(self._targets.shown(referer)) or None, **more,
+            event, url=self._url(request), via=self._crawl.targets.via(request), method=request.method, **said,
+            referer=_without_password(self._crawl.targets.shown(referer)) or None, **more,
         )  # fmt: skip
 
     def _url(self, request: Request) -> str:
-        return _without_password(self._targets.url(request))
+        return _without_password(self._crawl.targets.url(request))
 
     def _add(self, event: str, **fields: Any) -> None:
         self.log.add(event, time=iso_time(clock.time()), **fields)
@@ -195,7 +189,10 @@ class Audit:
         self._summed_at = clock.monotonic()
 
     def _spider_opened(self) -> None:
-        crawler, settings, policy = self._crawler, self._settings, self._extension.policy
+        crawler, settings = self._crawler, self._settings
+        # Not known before: the extension makes this log while it is being made itself.
+        self._extension = cast("RepExtension", crawler.get_extension(RepExtension))
+        policy = self._extension.policy
         owners = {
             "modes": dict(settings.modes),
             "exceptions": [exception.as_dict() for exception in policy.exceptions.all],
@@ -203,7 +200,7 @@ class Audit:
         self.log.add(
             "start", v=VERSION, run=uuid4().hex, time=iso_time(clock.time()),
             project=crawler.settings.get("BOT_NAME"), spider=crawler.spider.name if crawler.spider else None,
-            scrapy_rep=_version(), scrapy=scrapy.__version__, mode=policy.default.value,
+            scrapy_rep=__version__, scrapy=scrapy.__version__, mode=policy.default.value,
             agents=list(tokens_of(crawler.settings)), user_agent=crawler.settings.get("USER_AGENT"),
             **owners, policy_sha256=sha256(dumps(owners, sort_keys=True).encode()).hexdigest(),
             dialect=settings.dialect.name,
@@ -249,10 +246,3 @@ def _path(template: str, crawler: Crawler) -> Path:
         raise InvalidSettingError(
             f"REP_AUDIT = {template!r}: {error}; it takes %(name)s, %(time)s, %(pid)s, and %% for %"
         ) from None
-
-
-def _version() -> str | None:
-    try:
-        return version("scrapy-rep")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return None

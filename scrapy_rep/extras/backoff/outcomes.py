@@ -49,10 +49,9 @@ _NAMED: Final = 5  # hosts in the summary
 
 
 class _Told(NamedTuple):
-    """What another process was asked by a site that this crawl has not requested yet; told ``at`` (monotonic)."""
+    """What another process was asked by a site not yet requested here: no start before ``until`` (monotonic)."""
 
-    at: float
-    seconds: float
+    until: float
     delay: float
     pace: float
 
@@ -221,7 +220,7 @@ class Backoffs:
         """Remember what the site *name* asked another process, or an earlier run, until it is requested."""
         if not self._told:
             self._events.met.subscribe(self._met)
-        self._told[name] = _Told(clock.monotonic(), seconds, delay, pace)
+        self._told[name] = _Told(clock.monotonic() + seconds, delay, pace)
         if name in self._slots.sites or name in self._slots.by_key:
             self._met(name)
         self._events.delayed.send()
@@ -233,7 +232,7 @@ class Backoffs:
             return
         if not self._told:
             self._events.met.unsubscribe(self._met)
-        seconds = told.seconds - (clock.monotonic() - told.at)
+        seconds = told.until - clock.monotonic()
         if seconds > 0:
             site = self._slots.site(name)
             backoff = self._of(site) or self._add(site)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,7 +64,7 @@ class Refusals:
         self._pending: dict[str, _Pending] = {}
         self._skipped: dict[Origin, Refusal] = {}
         self._of_robots_txt: dict[str, Refusal] = {}  # by the URL that was refused
-        self._total, self._bars = 0, False
+        self._total = 0
         crawl.events.opened.subscribe(self._opened)
         if self._obeys:
             crawl.events.deciding.subscribe(self._decide)
@@ -133,31 +134,25 @@ class Refusals:
         _keep(self._pending, str(origin), row, self._most)
         if len(row.urls) >= ENOUGH:
             del self._pending[str(origin)]
+            if not self._skipped:
+                self._crawl.downloader.wrap_send(self._send)
             _keep(self._skipped, origin, refusal, self._most)
-            self._bar()
             self._crawl.log.add(
                 ExtraTopic.SKIPPED, "%s refused %d pages in a row, the last with %s: its other pages are skipped",
                 origin, ENOUGH, refusal,
             )  # fmt: skip
         self._hear()
 
-    def _bar(self) -> None:
-        """Send nothing more to a site that is skipped, from the first such site on.
+    async def _send(self, send: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
+        """Send *request*, unless its site is skipped.
 
         Requests that the gate let pass before may wait in Scrapy's download slots, and it does not see all.
         """
-        if self._bars:
-            return
-        self._bars, send = True, self._crawl.downloader.send
-
-        async def send_unless_skipped(request: Request) -> Response:
-            url = self._crawl.targets.of(request)
-            if not self._is_skipped(request, url):
-                return await send(request)
-            self._stats.inc_value("rep/refused/skipped_count")
-            raise ForbiddenByRobots(Origin.from_url(url), _REFUSED)
-
-        self._crawl.downloader.send = send_unless_skipped
+        url = self._crawl.targets.of(request)
+        if not self._is_skipped(request, url):
+            return await send(request)
+        self._stats.inc_value("rep/refused/skipped_count")
+        raise ForbiddenByRobots(Origin.from_url(url), _REFUSED)
 
     def _is_skipped(self, request: Request, url: str) -> bool:
         """Whether *request*, for *url*, is not made; one that does not obey robots.txt is."""

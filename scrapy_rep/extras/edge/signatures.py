@@ -61,12 +61,10 @@ _WHERE: Final = "the path of a PEM or JWK file with an Ed25519 private key, or e
 # No password and no fragment; and neither '"' nor '\', which a structured field would escape.
 _AGENT: Final = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?][!$-\[\]-~]*)?")
 
-_SCRAPYS: Final = frozenset(
-    f"scrapy.core.downloader.handlers.{name}"
-    for name in ("http", "http10", "http11", "http2", "_aiohttp", "aiohttp", "_httpx", "httpx")
-)
-# Handlers from elsewhere, and which requests, by their meta, they send by a client that follows no redirect.
-_OTHERS: Final[Mapping[str, Test]] = {
+_SCRAPYS: Final = ("http", "http10", "http11", "http2", "_aiohttp", "aiohttp", "_httpx", "httpx")
+# Modules of handlers, and which requests, by their meta, they send by a client that follows no redirect.
+_CLIENTS: Final[Mapping[str, Test]] = {
+    **{f"scrapy.core.downloader.handlers.{name}": lambda _: True for name in _SCRAPYS},
     "scrapy_impersonate.handler": lambda meta: (
         not ((meta.get("impersonate_args") or {}).get("allow_redirects") or meta.get("impersonate_curl_options"))
     ),
@@ -258,22 +256,19 @@ def follows_nothing(kind: type) -> Test:
     A class that extends one of Scrapy's counts as that if it sends by the method that it inherits.
     """
     for each in kind.__mro__:
-        if each.__module__ in _OTHERS:
-            return _OTHERS[each.__module__]
-        if each.__module__ in _SCRAPYS:
-            return _always
+        if each.__module__ in _CLIENTS:
+            return _CLIENTS[each.__module__]
         if "download_request" in vars(each):
             break
-    return _never
+    return lambda _: False
 
 
 def authority_of(request: Request) -> str:
     """The host that *request* names over the wire, as RFC 9421 section 2.2.3 spells it. Raises ``ValueError``."""
-    scheme, _, authority = str(Origin.from_url(request.url)).partition("://")
-    host = request.headers.get(b"Host")
-    if host is None:
-        return authority
-    return str(Origin.from_url(f"{scheme}://{host.decode('latin-1').strip()}")).partition("://")[2]
+    url, host = request.url, request.headers.get(b"Host")
+    if host is not None:
+        url = f"{urlparse_cached(request).scheme}://{host.decode('latin-1').strip()}"
+    return str(Origin.from_url(url)).partition("://")[2]
 
 
 def checked_agent(agent: str) -> str:
@@ -320,14 +315,6 @@ def _state_of(source: str) -> tuple[int, ...] | None:
     except (OSError, ValueError):
         return ()
     return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _always(_: Mapping[str, Any]) -> bool:
-    return True
-
-
-def _never(_: Mapping[str, Any]) -> bool:
-    return False
 
 
 def _base64url(octets: bytes) -> str:

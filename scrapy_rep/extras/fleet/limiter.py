@@ -71,10 +71,13 @@ class PermitQueue:
     places: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, text: str | bytes) -> PermitQueue:
-        """What `text` gave; raises one of several errors for anything else."""
-        last, holder, number, due, lapse, until, places = json.loads(text)
-        places = {str(worker): (int(came), int(end)) for worker, (came, end) in places.items()}
+    def read(cls, text: str | bytes | None) -> PermitQueue:
+        """The queue that gave *text* as its `text`; an empty one for what another program has put there."""
+        try:
+            last, holder, number, due, lapse, until, places = json.loads(text or "")
+            places = {str(worker): (int(came), int(end)) for worker, (came, end) in places.items()}
+        except (ValueError, TypeError, AttributeError):
+            return cls()
         return cls(last, holder, number, due, lapse, until, places)
 
     @property
@@ -271,11 +274,3 @@ class RateLimiter:
     async def _change(self, key: str, work: Callable[[PermitQueue, int], T]) -> T:
         """What *work* returns for the queue of the site *key* and the time; it may be called more than once."""
         raise NotImplementedError
-
-
-def queue_in(text: str | bytes | None) -> PermitQueue:
-    """The queue in *text*; an empty one for what another program has put there."""
-    try:
-        return PermitQueue.read(text) if text else PermitQueue()
-    except (ValueError, TypeError, AttributeError):
-        return PermitQueue()

@@ -7,7 +7,7 @@ processes tell them, so each process reads only those that are new to it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -20,7 +20,6 @@ from scrapy_rep.extras.fleet.limiter import (
     RateLimiter,
     RateLimiterAwayError,
     microseconds,
-    queue_in,
 )
 from scrapy_rep.extras.fleet.redis_connection import RedisAwayError, RedisConnection
 from scrapy_rep.protocol.freshness import CLOCK_SKEW
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.robots.stores.sqlite_file import SqliteFile
 
 T = TypeVar("T")
-
 
 _SETTLING: Final = LONGEST_PAUSE + 2.0  # seconds until all processes have noticed that the file is back
 _OLD: Final = "DELETE FROM notes WHERE until <= ?"
@@ -52,14 +50,12 @@ class SqliteRateLimiter(RateLimiter):
     """
 
     def __init__(self, connection: SqliteConnection, worker: str) -> None:
-        """*worker* is a name that no other crawl has."""
         super().__init__(worker)
         self._connection = connection
         self._has_cleaned = False
 
     @property
     def is_settling(self) -> bool:
-        """Whether other crawls may still go by their own clocks."""
         return self._connection.seconds_since_recovery < _SETTLING
 
     async def _change(self, key: str, work: Callable[[PermitQueue, int], T]) -> T:
@@ -72,16 +68,16 @@ class SqliteRateLimiter(RateLimiter):
                     self._has_cleaned = True
                     connection.execute(_OLD, (wall,))
                 row = connection.execute(_SELECT, (note,)).fetchone()
-                queue = queue_in(row[0] if row else None)
+                queue = PermitQueue.read(row[0] if row else None)
                 result = work(queue, now)
                 if queue.until:
                     connection.execute(_INSERT, (note, queue.text, wall + (queue.until - now) / 1e6))
                 return result
 
-        return await self._write(change)
+        return await self._run(self._connection.write, change)
 
     async def hold(self, hold: Hold) -> int:
-        return await self._write(lambda file: self._keep(hold, file))
+        return await self._run(self._connection.write, lambda file: self._keep(hold, file))
 
     def _keep(self, hold: Hold, file: SqliteFile) -> int:
         site, seconds, delay, pace = hold
@@ -102,10 +98,7 @@ class SqliteRateLimiter(RateLimiter):
     async def holds(self) -> list[Hold]:
         if not self._connection.path.exists():  # a crawl that stores nothing makes no file
             return []
-        try:
-            rows = await self._connection.read(lambda file: file.rows(_NEW_HOLDS, self._heard))
-        except StoreAwayError as error:
-            raise self._away() from error
+        rows: list[Any] = await self._run(self._connection.read, lambda file: file.rows(_NEW_HOLDS, self._heard))
         now, found = clock.time(), []
         for number, site, worker, told, until, delay, pace in rows:
             self._heard = max(self._heard, number)
@@ -113,14 +106,11 @@ class SqliteRateLimiter(RateLimiter):
                 found.append(Hold(site, until - now, delay, pace))
         return found
 
-    async def _write(self, work: Callable[[SqliteFile], T]) -> T:
+    async def _run(self, call: Callable[..., Awaitable[T]], work: Callable[[SqliteFile], T]) -> T:
         try:
-            return await self._connection.write(work)
+            return await call(work)
         except StoreAwayError as error:
-            raise self._away() from error
-
-    def _away(self) -> RateLimiterAwayError:
-        return RateLimiterAwayError(f"the store {self._connection.path} cannot be used")
+            raise RateLimiterAwayError(f"the store {self._connection.path} cannot be used") from error
 
     def __repr__(self) -> str:
         return f"<SqliteRateLimiter {self._connection!r}>"
@@ -171,21 +161,19 @@ class RedisRateLimiter(RateLimiter):
     """
 
     def __init__(self, connection: RedisConnection, worker: str) -> None:
-        """*worker* is a name that no other worker has."""
         super().__init__(worker)
         self._connection = connection
         self._read, self._swap, self._tell = map(connection.script, (_READ, _SWAP, _TELL))
 
     @property
     def is_settling(self) -> bool:
-        """Whether other workers may still go by their own clocks."""
         return self._connection.is_settling
 
     async def _change(self, key: str, work: Callable[[PermitQueue, int], T]) -> T:
         def change(keys: Sequence[str], _: Sequence[Any]) -> T:
             while True:  # another worker may change it in between, which is then one step further
                 time, text = self._read(keys, ())
-                queue, now = queue_in(text), _microseconds(time)
+                queue, now = PermitQueue.read(text), _microseconds(time)
                 result = work(queue, now)
                 life = max((queue.until - now) // 1_000, 1)
                 if not queue.until or self._swap(keys, [text or b"", queue.text, life]):

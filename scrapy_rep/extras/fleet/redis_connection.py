@@ -1,8 +1,7 @@
 """The connection of one crawl to the Redis that ``REP_REDIS_URL`` names.
 
 Calls run in threads. After one that failed, Redis counts as away: further calls fail at once, until a probe in the
-background succeeds. Knows nothing of entries and of the rate limiter. The password in ``REP_REDIS_URL`` appears in
-no message.
+background succeeds. The password in ``REP_REDIS_URL`` appears in no message.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from scrapy import signals
 from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_rep.clock import clock
-from scrapy_rep.crawl.runtime.crawl import Crawl
 from scrapy_rep.crawl.runtime.event_loop import in_thread
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.exceptions import InvalidSettingError, RedisRequiredError
@@ -26,7 +24,8 @@ from scrapy_rep.settings import RepSettings
 
 if TYPE_CHECKING:
     from redis import Redis
-    from scrapy.crawler import Crawler
+
+    from scrapy_rep.crawl.runtime.crawl import Crawl
 
 T = TypeVar("T")
 Script = Callable[[Sequence[str], Sequence[Any]], Any]
@@ -61,20 +60,18 @@ def connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
     retry = Retry(NoBackoff(), 1, supported_errors=(LostError,))
     seconds = settings.redis_timeout
 
-    def client() -> Redis:
-        return Redis.from_url(
+    try:
+        client = Redis.from_url(
             settings.redis_url, retry=retry, retry_on_error=[LostError],
             socket_timeout=seconds, socket_connect_timeout=seconds,
         )  # fmt: skip
-
-    try:
-        trial = client().connection_pool
-        trial.make_connection()  # does not connect yet, but raises for unknown options
+        client.connection_pool.make_connection()  # does not connect yet, but raises for unknown options
     except (ValueError, TypeError, AttributeError, RedisError):
         raise InvalidSettingError("REP_REDIS_URL: redis-py rejects it; check the options after the '?'") from None
-    if trial.connection_kwargs.get("decode_responses"):
+    client.connection_pool.reset()  # a pool of one connection would have none left
+    if client.connection_pool.connection_kwargs.get("decode_responses"):
         raise InvalidSettingError("REP_REDIS_URL: remove decode_responses, because stored values are not text")
-    return client(), (RedisError, OSError)
+    return client, (RedisError, OSError)
 
 
 def address_of(client: Redis) -> str:
@@ -86,20 +83,18 @@ def address_of(client: Redis) -> str:
 class RedisConnection:
     """Runs scripts in Redis for one crawl, and tracks whether Redis is away."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawl: Crawl) -> None:
         """Raises what `connect` raises."""
-        self._crawler = crawler
-        self._settings = settings = Crawl.of(crawler).settings
-        self.prefix = settings.redis_prefix
-        self.client, self._errors = connect(settings)
+        self._crawl, self._settings = crawl, crawl.settings
+        self.prefix = crawl.settings.redis_prefix
+        self.client, self._errors = connect(crawl.settings)
         self._away_since = self._away_seconds = 0.0
         self._failures = 0
         self._next_probe = 0.0
         self._settled_at = 0.0
         self._is_closed = False
         self._calls = 0  # under way
-        self._log = Crawl.of(crawler).log
-        crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
+        crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
 
     @property
     def is_settling(self) -> bool:
@@ -162,13 +157,13 @@ class RedisConnection:
         self._failures = 1
         self._away_since = clock.monotonic()
         self._next_probe = clock.monotonic() + _PROBES.distance(1)
-        self._crawler.stats.inc_value("rep/redis/away_count")
+        self._crawl.stats.inc_value("rep/redis/away_count")
         why = self._text_of(error)
-        self._log.add(
+        self._crawl.log.add(
             ExtraTopic.REDIS_AWAY, "Redis at %s does not answer (%s): %s", self, why, self._consequence()
         )
         if self._settings.redis_required:
-            Crawl.of(self._crawler).engine.close_spider(CLOSE_REASON)
+            self._crawl.engine.close_spider(CLOSE_REASON)
 
     def _consequence(self) -> str:
         if self._settings.redis_required:
@@ -195,7 +190,7 @@ class RedisConnection:
             self._settled_at = clock.monotonic() + _PROBES.most + self._settings.redis_timeout
             away = clock.monotonic() - self._away_since
             self._away_seconds += away
-            self._log.add(ExtraTopic.REDIS_BACK, "Redis at %s answers again after %.1f s.", self, away)
+            self._crawl.log.add(ExtraTopic.REDIS_BACK, "Redis at %s answers again after %.1f s.", self, away)
 
     def _write_probe(self) -> None:
         self.client.set(f"{self.prefix}probe", b"", px=_PROBE_LIFE)
@@ -209,7 +204,7 @@ class RedisConnection:
         """Close the connection, at the end of the crawl, after calls under way; further ones find Redis away."""
         if self._failures:
             self._away_seconds += clock.monotonic() - self._away_since
-        self._crawler.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))
+        self._crawl.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))
         self._is_closed = True
         self._disconnect_if_over()
 

@@ -114,7 +114,8 @@ class RedisStore:
     async def put(self, entry: Entry) -> None:
         sha256 = entry.sha256
         keys = [f"entry:{entry.origin}", f"body:{sha256}", f"lease:{entry.origin}"]
-        values = [sha256 + encode_json(entry), encode_body(entry), self._milliseconds_to_live(entry)]
+        life = int(1_000 * (entry.of_use_until(self._stale_max) - clock.time())) or 1  # milliseconds
+        values = [sha256 + encode_json(entry), encode_body(entry), life]
         arguments = [*values, self._holder, entry.fetched_at, clock.time() + CLOCK_SKEW]
         try:
             await self._connection.run(self._put, keys, arguments)
@@ -154,9 +155,6 @@ class RedisStore:
     def close(self) -> None:
         """Close the local store; the connection to Redis is not this store's alone."""
         self._local.close()
-
-    def _milliseconds_to_live(self, entry: Entry) -> int:
-        return int(1_000 * (entry.of_use_until(self._stale_max) - clock.time())) or 1
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
         """As `Store.entries`, for those of the fleet; entries that expire meanwhile are left out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -45,8 +45,8 @@ class Sharing:
         self._crawl, self._events = crawl, crawl.events
         self._connection: RedisConnection | None = None
         if crawl.settings.redis_url:
-            self._connection = RedisConnection(crawl.crawler)
-            crawl.events.opening_store.subscribe(self._in_redis)
+            self._connection = RedisConnection(crawl)
+            crawl.events.opening_store.subscribe(partial(self._in_redis, self._connection))
             crawl.events.closed.subscribe(self._connection.close)
         self.worker = f"{gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"  # no other crawl has it
         # The `RedisHostQueue` of this crawl, if it has one: that sets all three when the scheduler opens.
@@ -60,12 +60,11 @@ class Sharing:
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
 
-    def _in_redis(self, store: Store) -> Store:
+    def _in_redis(self, connection: RedisConnection, store: Store) -> Store:
         """A store in Redis; *store* is what it falls back to."""
         from scrapy_rep.extras.fleet.redis_store import RedisStore  # noqa: PLC0415  # if it is used
 
-        assert self._connection is not None  # noqa: S101
-        return RedisStore(self._connection, store, self._crawl.settings.stale_max)
+        return RedisStore(connection, store, self._crawl.settings.stale_max)
 
     @cached_property
     def _limiter(self) -> RateLimiter | None:
@@ -78,14 +77,15 @@ class Sharing:
         return None if connection is None else SqliteRateLimiter(connection, self.worker)
 
     def _opened(self) -> None:
-        if self._limiter is None:
+        limiter = self._limiter
+        if limiter is None:
             return
-        permits = Permits(self._crawl, self._limiter)
+        permits = Permits(self._crawl, limiter)
         self._crawl.part(Slots).lead = LEAD / 1e6
         self._events.granting.subscribe(permits.acquire)
         self._events.started.subscribe(permits.use)
         self._events.restarted.subscribe(permits.restart_delay)
-        self._events.slowed.subscribe(self._slowed)
+        self._events.slowed.subscribe(lambda *hold: self._slowed(limiter, Hold(*hold)))
         self._events.ending.subscribe(self._finish)
 
     async def _spider_opened(self) -> None:
@@ -94,11 +94,10 @@ class Sharing:
         if self._limiter is not None and self._events.told:
             await self._learn()
 
-    def _slowed(self, site: str, seconds: float, delay: float, pace: float) -> None:
-        if self._limiter is not None:
-            telling = start(self._tell(self._limiter, Hold(site, seconds, delay, pace)))
-            self._telling.add(telling)
-            telling.addBoth(lambda _: self._telling.discard(telling))
+    def _slowed(self, limiter: RateLimiter, hold: Hold) -> None:
+        telling = start(self._tell(limiter, hold))
+        self._telling.add(telling)
+        telling.addBoth(lambda _: self._telling.discard(telling))
 
     async def _finish(self, reason: str) -> None:  # noqa: ARG002
         for telling in [*self._telling]:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-
 _MAX_DEAD_ENDS: Final = 1_000
 
 

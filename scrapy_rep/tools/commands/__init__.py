@@ -38,7 +38,7 @@ SUB_COMMANDS: Final = {
     "explain": "show whether a URL is allowed, and why",
     "fleet": "show the queue of hosts that the workers of a fleet share",
     "forecast": "show how long a crawl of sites, or of a list of URLs, takes",
-    "identity": "make the key that signs requests, and check that sites can verify it",
+    "identity": "make the key that signs requests, and check it as a site would",
     "lint": "check a robots.txt for errors and possible improvements",
     "resources": "show whether what a page loads is closed to a crawler",
     "serve": "serve a web page on which a robots.txt can be checked",

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 from redis import Redis
+from scrapy.settings import Settings
 
 from scrapy_rep.crawl.robots.stores import NullStore
-from scrapy_rep.extras.fleet.redis_connection import RedisConnection, address_of
+from scrapy_rep.crawl.runtime.crawl import Crawl
+from scrapy_rep.extras.fleet.redis_connection import RedisConnection, address_of, connect
 from scrapy_rep.extras.fleet.redis_store import RedisStore
 from scrapy_rep.protocol import Access, Origin
 from scrapy_rep.protocol.freshness import Entry
+from scrapy_rep.settings import RepSettings
 from tests.crawl.robots.stores.test_sqlite_file import ENTRY as LONG_AGO
 from tests.support.direct_connection import DirectConnection, at_once
 from tests.support.in_process import crawler_at_rest
@@ -187,6 +190,13 @@ def test_the_address_of_redis_has_no_password_and_needs_no_port(url: str, addres
     assert address_of(Redis.from_url(url)) == address
 
 
+def test_a_pool_of_one_connection_suffices(redis_server: RedisServer) -> None:
+    settings = RepSettings.from_settings(Settings({"REP_REDIS_URL": f"{redis_server.url}?max_connections=1"}))
+    client, _ = connect(settings)
+    assert client.ping()
+    client.close()
+
+
 def test_when_redis_is_back_others_may_not_know_it_for_a_while(
     redis_server: RedisServer, clock: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,7 +204,7 @@ def test_when_redis_is_back_others_may_not_know_it_for_a_while(
         return function()
 
     monkeypatch.setattr("scrapy_rep.extras.fleet.redis_connection.in_thread", here)
-    link = RedisConnection(crawler_at_rest({"REP_REDIS_URL": redis_server.url}))
+    link = RedisConnection(Crawl.of(crawler_at_rest({"REP_REDIS_URL": redis_server.url})))
     assert not link.is_settling
     at_once(link._probe())
     assert link.is_settling
@@ -212,7 +222,7 @@ def test_a_note_is_kept_for_its_time_and_until_everything_is_purged(
     found = [at_once(store_of(connection).note(key)) for key in ("key 0", "key 500", "other")]
     assert found == ["new", "500", None]
     assert 20_000 < connection.client.pttl("rep:note:key 0") <= 30_000
-    link = RedisConnection(crawler_at_rest({"REP_REDIS_URL": redis_server.url}))
+    link = RedisConnection(Crawl.of(crawler_at_rest({"REP_REDIS_URL": redis_server.url})))
     RedisStore(link, NullStore(), 0.0).purge()
     assert keys(connection, "note") == []
     link.client.close()

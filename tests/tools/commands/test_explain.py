@@ -429,13 +429,13 @@ def test_robots_txt_is_fetched_once_per_origin_and_the_way_to_it_is_told(tmp_pat
 
 def test_a_stored_robots_txt_is_told_to_be_one(tmp_path: Path) -> None:
     with Site() as site:
-        site.answer("/robots.txt", Answer(403))
+        site.answer("/robots.txt", Answer(404))
         store = f"REP_STORE_PATH={tmp_path / 'store'}"
         robots_here(tmp_path, "explain", site.origin, "-s", store)
         code, out, _ = robots_here(tmp_path, "explain", site.origin, "-s", store)
         assert site.count("/robots.txt") == 1
     assert code == 0
-    assert "HTTP status 403, unavailable, 0 octets, from the store, fetched " in out
+    assert "HTTP status 404, unavailable, 0 octets, from the store, fetched " in out
     assert "without a robots.txt everything is allowed" in out
 
 
