@@ -46,7 +46,7 @@ EXAMPLES: Final = {
         "example.com example.org --pages 5000",
         "--urls urls.txt --spider news --json",
     ),
-    "identity": ("", "--make secrets -s REP_SIGN_AGENT=https://a.example/keys", "--rotate secrets"),
+    "identity": ("", "--make secrets", "--rotate secrets"),
     "lint": ("", "robots.txt --fix", "https://example.com --json"),
     "resources": ("https://example.com/", "example.com/shop --agent Bingbot", "example.com --json"),
     "serve": ("", "--port 0", "--host 0.0.0.0 --public"),
