@@ -39,6 +39,18 @@ class HasFiles(Recorder):
         yield {"file_urls": self.files}
 
 
+class AsksTheService(Recorder):
+    """Requests ``service``, a page of a scraping API itself, after the third answer."""
+
+    service: str
+
+    def page(self, response: Any) -> Any:
+        super().page(response)
+        if len(self.facts["pages"]) == 3:
+            meta = {"dont_obey_robotstxt": True}
+            yield Request(self.service, self.page, errback=self.failure, meta=meta)
+
+
 def text(values: dict[str, Any] | None) -> str:
     return str(Refusal(**values)) if values else ""
 
@@ -84,6 +96,20 @@ def test_a_site_that_refuses_is_warned_of_once_and_summed_up() -> None:
     assert len(requested(site)) == 3
 
 
+def test_no_warning_advises_to_skip_a_site_for_its_login() -> None:
+    site, result = visit("", "/page", answers={"*": LOGIN}, **ALL)
+    (warning,) = result.lines("WARNING", "scrapy_rep")
+    assert warning == f"{site.origin} refused <GET {site.origin}/page> (401), which robots.txt allows"
+
+
+def test_the_summary_counts_sites_that_are_forgotten() -> None:
+    addresses = [f"127.0.61.{number}" for number in range(1, 9)]
+    urls = [f"//{address}/page" for address in addresses]
+    _, result = visit("", *urls, addresses=addresses, answers={"*": PAID}, REP_MEMORY_ENTRIES=3, **ONE_BY_ONE)
+    (line,) = result.lines("INFO", "scrapy_rep.extras.edge")
+    assert line.startswith("8 sites refused 8 pages by status; most often ")
+
+
 def test_a_robots_txt_that_is_refused_counts_as_no_page() -> None:
     _, result = visit(FORBIDDEN, "/page", **ALL)
     assert stats(result) == {}
@@ -116,7 +142,10 @@ def test_after_three_refusals_the_pages_of_a_site_are_skipped(answer: Answer, qu
     log = result.lines("INFO")
     assert any("0 requests forbidden" in line for line in log)
     assert any("Left out" in line and "3 requests of sites that refuse them (REP_REFUSED)" in line for line in log)
-    assert any("refused 3 pages in a row, the last with" in line for line in result.lines("WARNING"))
+    (skipping,) = (line for line in result.lines("WARNING") if "refused 3 pages in a row, the last with" in line)
+    assert skipping.endswith('; skipping its other pages in this run. REP_REFUSED = "report" requests them')
+    lines = [line for line in result.lines("DEBUG", "scrapy_rep.crawl.gate") if line.startswith("Forbidden by")]
+    assert [line.partition(": ")[0] for line in lines] == ["Forbidden by the site"] * 3
 
 
 def test_a_good_answer_in_between_ends_the_row() -> None:
@@ -198,6 +227,21 @@ def test_a_request_that_does_not_obey_robots_txt_is_sent() -> None:
     site, _ = visit("", *PATHS, *exempt, answers={"*": PAID}, **OBEY)
     assert {"/exempt/0", "/exempt/1"} <= {*requested(site)}
     assert len(requested(site)) <= 5
+
+
+def test_a_request_without_a_target_that_does_not_obey_is_sent_after_a_site_is_skipped() -> None:
+    with Site() as service:
+        urls = [f"http://site.example/{number}" for number in range(4)]
+        for url in urls:
+            service.answer(api_url("", url), CASES["451"].answer)
+        settings = {**OBEY, "REP_TARGET_URL": {"127.0.0.1": "url"}, "ROBOTSTXT_OBEY": False}
+        own = f"{service.origin}/?url=no-url"
+        result = crawl(
+            *(api_url(service.origin, url) for url in urls), settings=settings,
+            spider=f"{__name__}:AsksTheService", attributes={"service": own},
+        )  # fmt: skip
+    assert stats(result)["skipped_count"] == 1
+    assert own in result.urls
 
 
 @pytest.mark.parametrize(

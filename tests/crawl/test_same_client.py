@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from scrapy.settings import Settings, default_settings
 
 from scrapy_rep.crawl.robots.request import cause_for, robots_request
 from scrapy_rep.settings import RepSettings
+from tests.crawl.fleet import wait_until
 from tests.support.crawl import Crawl, crawl, on_each_download_handler
 from tests.support.crawl_site import visit
 from tests.support.site import Answer, Answers, Arrival, Site, redirect, robots
@@ -170,6 +172,23 @@ def test_a_request_with_credentials_asks_once_more_where_one_without_was_refused
     assert asked == [None, BASIC]
     assert [failure.rule for failure in result.failures] == ["Disallow: /private"] * 2
     assert result.stats["rep/origin_count"] == 1
+
+
+def test_what_the_client_of_another_process_was_refused_is_asked_with_credentials(tmp_path: Path) -> None:
+    """The other process has the lease while this one starts, and stores the refusal a moment later."""
+
+    def answer(arrival: Arrival) -> Answer:
+        return RULES if "authorization" in arrival.headers else Answer(401, delay=2.0)
+
+    settings = {"REP_STORE_PATH": str(tmp_path / "store")}
+    with Site() as site, ThreadPoolExecutor(2) as processes:
+        site.answer("/robots.txt", answer)
+        plain = processes.submit(crawl, f"{site.origin}/page", settings=settings)
+        wait_until(lambda: site.count("/robots.txt") == 1)
+        private = {"url": f"{site.origin}/private", **LOGGED_IN}
+        logged_in = processes.submit(crawl, private, settings=settings)
+        assert plain.result().urls == [f"{site.origin}/page"]
+    assert [failure.rule for failure in logged_in.result().failures] == ["Disallow: /private"]
 
 
 def test_a_client_that_was_refused_asks_no_more() -> None:

@@ -15,7 +15,7 @@ NOT_OURS = re.compile(r"\b(?:of its own|at all|in turn|octets?|behaviour|licence
 @pytest.mark.parametrize(
     "text",
     [
-        "Forbidden by robots.txt: %(request)s (%(why)s)",  # a constant that is logged
+        "Forbidden by %(who)s: %(request)s (%(why)s)",  # a constant that is logged
         "unknown setting {}: {}",  # an exception
         "one URL per line; - is standard input (default)",  # the help of an argument
         "asks to slow down",  # a choice within a message

@@ -26,7 +26,7 @@ ROOMS = {  # files, how many there may be, and how many lines in them but for th
     "crawl/pacing": ("crawl/pacing/**/*.py", 10, 2_735),  # goal: 9 files, 1,950 lines
     "crawl/gate": ("crawl/gate/**/*.py", 5, 1_078),  # goal: 900 lines
     "crawl/sitemaps": ("crawl/sitemaps/**/*.py", 4, 731),  # goal: 650 lines
-    "extras": ("extras/**/*.py", 30, 4_388),
+    "extras": ("extras/**/*.py", 30, 4_400),
     "testing": ("testing/**/*.py", 6, 769),
     "tools": ("tools/**/*.py census/**/*.py", 98, 18_295),  # goal: 88 files, 16,000 lines
     "scrapy_rep": ("**/*.py", 214, 39_156),  # goal: 204 files, 34,600 lines

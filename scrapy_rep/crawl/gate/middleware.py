@@ -283,7 +283,7 @@ class RepMiddleware:
             elif reason is Reason.REFUSED:
                 inc("rep/refused/skipped_count")
             self._account.decided(request, robots, decision)
-            self._log(request, decision.why)
+            self._log(request, decision.why, "the site" if reason is Reason.REFUSED else "robots.txt")
             raise ForbiddenByRobots(origin, decision.verdict, line=decision.line)
         if isinstance(robots.error, ClosingError):  # the next run asks
             raise SentBack(self._door.rescheduled(request), "the crawl is closing")
@@ -318,10 +318,10 @@ class RepMiddleware:
             delays.pin_slot(request)
         return decision
 
-    def _log(self, request: Request, why: str) -> None:
+    def _log(self, request: Request, why: str, who: str = "robots.txt") -> None:
         logger.debug(
-            "Forbidden by robots.txt: %(request)s (%(why)s)",
-            {"request": self._targets.name(request), "why": why},
+            "Forbidden by %(who)s: %(request)s (%(why)s)",
+            {"who": who, "request": self._targets.name(request), "why": why},
             extra={"spider": self._crawl.crawler.spider},
         )
 

@@ -11,6 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_rep.clock import clock
 from scrapy_rep.crawl.robots.fetch import Fetcher, FetchResult
+from scrapy_rep.crawl.robots.request import client_of
 from scrapy_rep.crawl.robots.robots import REFUSALS
 from scrapy_rep.crawl.robots.stores import NullStore, claim
 from scrapy_rep.crawl.runtime.event_loop import Timer, start
@@ -69,7 +70,7 @@ class Refresher:
         while True:
             stored = await store.get(origin)
             latest = self._latest(stored, latest)
-            if latest is not None and self._is_current(latest, began):
+            if latest is not None and self._is_current(latest, began, cause):
                 return latest, None
             if await claim(store, origin, _LEASE_LIFE, stored):
                 self._leased.add(origin)
@@ -119,8 +120,8 @@ class Refresher:
             return known
         return stored
 
-    def _is_current(self, entry: Entry, began: float) -> bool:
-        """Whether *entry* needs no fetch.
+    def _is_current(self, entry: Entry, began: float, cause: Request) -> bool:
+        """Whether *entry* needs no fetch for *cause*.
 
         An origin that an earlier crawl found unreachable is tried again at once, and so is one that refused its
         client, or whose HTTP status means something else under the settings of this crawl.
@@ -129,8 +130,10 @@ class Refresher:
         if self.freshness.usable_until(entry, now) <= now:
             return False
         meaning = self._settings.status_access.get(entry.status or 0, entry.access)
-        is_open = not entry.failures and entry.status not in REFUSALS
-        return meaning is entry.access and (is_open or entry.tried_at >= began)
+        is_refused = not entry.failures and entry.status in REFUSALS
+        if is_refused and any(client_of(entry.origin.robots_url, cause, self._settings)):
+            return False  # another process may have stored this just now, whose client lacked what *cause* has
+        return meaning is entry.access and (entry.tried_at >= began or not (entry.failures or is_refused))
 
     def _is_worth_retrying(self, known: Entry | None, stored: Entry | None) -> bool:
         """Whether requests wait for further attempts if the first one fails.

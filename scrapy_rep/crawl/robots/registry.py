@@ -69,8 +69,7 @@ class Registry:
 
     def _client(self, request: Request, origin: Origin) -> frozenset[Any]:
         """The names of what may let the client of *request* in, when it asks for the robots.txt of *origin*."""
-        headers, meta = client_of(origin.robots_url, request, self._crawl.settings)
-        return frozenset((*headers, *meta))
+        return frozenset[Any]().union(*client_of(origin.robots_url, request, self._crawl.settings))
 
     def ask_network(self, request: Request) -> None:
         """Have the robots.txt for *request*, which goes to the network, fetched from there if it was replayed."""

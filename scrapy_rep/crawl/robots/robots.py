@@ -16,11 +16,9 @@ from scrapy_rep.protocol.freshness import CLOCK_SKEW, Entry
 if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
-
 # Measured with tracemalloc on CPython 3.11.
 OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
-
 
 REFUSALS: Final = frozenset({401, 402, 403})
 """Statuses by which a server refuses a robots.txt. They mean "unavailable", so everything is allowed."""

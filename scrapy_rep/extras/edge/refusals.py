@@ -64,7 +64,7 @@ class Refusals:
         self._pending: dict[str, _Pending] = {}
         self._skipped: dict[Origin, Refusal] = {}
         self._of_robots_txt: dict[str, Refusal] = {}  # by the URL that was refused
-        self._total = 0
+        self._total = self._sites = 0
         crawl.events.opened.subscribe(self._opened)
         if self._obeys:
             crawl.events.deciding.subscribe(self._decide)
@@ -117,11 +117,13 @@ class Refusals:
         if is_stamp(stamp):
             stamp["refused"] = asdict(refusal)
         if site not in self._counts:
+            self._sites += 1
             inc("rep/refused/origin_count")
             is_allowed = is_stamp(stamp) and stamp["verdict"] == "allowed"
             self._crawl.log.add(
                 ExtraTopic.REFUSED, "%s refused %s (%s)%s%s", site, self._crawl.targets.name(request), refusal,
-                ", which robots.txt allows" if is_allowed else "", "" if self._obeys else _ADVICE,
+                ", which robots.txt allows" if is_allowed else "",
+                "" if self._obeys or refusal.kind == _OF_PAGES else _ADVICE,
             )  # fmt: skip
         self._total += 1
         _keep(self._counts, site, self._counts[site] + 1, self._most)
@@ -138,8 +140,9 @@ class Refusals:
                 self._crawl.downloader.wrap_send(self._send)
             _keep(self._skipped, origin, refusal, self._most)
             self._crawl.log.add(
-                ExtraTopic.SKIPPED, "%s refused %d pages in a row, the last with %s: its other pages are skipped",
-                origin, ENOUGH, refusal,
+                ExtraTopic.SKIPPED,
+                "%s refused %d pages in a row, the last with %s; skipping its other pages in this run."
+                ' REP_REFUSED = "report" requests them', origin, ENOUGH, refusal,
             )  # fmt: skip
         self._hear()
 
@@ -148,8 +151,7 @@ class Refusals:
 
         Requests that the gate let pass before may wait in Scrapy's download slots, and it does not see all.
         """
-        url = self._crawl.targets.of(request)
-        if not self._is_skipped(request, url):
+        if is_exempt(request) or not self._is_skipped(request, url := self._crawl.targets.of(request)):
             return await send(request)
         self._stats.inc_value("rep/refused/skipped_count")
         raise ForbiddenByRobots(Origin.from_url(url), _REFUSED)
@@ -179,7 +181,7 @@ class Refusals:
         if self._total:
             most = self._counts.most_common(_NAMED)
             named = ", ".join(f"{site} {number_of(count, 'time', 'times')}" for site, count in most)
-            pages, sites = number_of(self._total, "page", "pages"), number_of(len(self._counts), "site", "sites")
+            pages, sites = number_of(self._total, "page", "pages"), number_of(self._sites, "site", "sites")
             logger.info("%s refused %s by status; most often %s.", sites, pages, named)
 
 
