@@ -19,8 +19,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.protocol import DIALECTS, MAX_SIZE
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.tools.lint import Severity
-from scrapy_rep.tools.lint.codes import explained
+from scrapy_rep.tools.lint import Severity, explained
 from scrapy_rep.tools.lint.config import NEVER, Config, files_in, find_config, read_code, read_config, read_names
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile, lint_files, replace_file
 

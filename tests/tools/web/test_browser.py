@@ -176,9 +176,7 @@ def test_a_fix_that_changes_verdicts_is_offered_apart_and_asked_for_twice(pages:
         page = pages.open(java_script_enabled=script)
         text = "User-agnt: *\nDisallow: /cart\n"
         ask(page, text, "/cart/1")
-        see = page.get_by_role(
-            "button", name="See what changes: Write “User-agent: *”; crawlers then obey the line."
-        )
+        see = page.get_by_role("button", name="See what changes: Write “User-agent: *”; crawlers then obey it.")
         see.click()
         page.wait_for_selector(".considered")
         assert page.input_value("#robots") == text
