@@ -236,8 +236,8 @@ def test_binary_on_standard_input_has_findings(given_here: Callable[[bytes], Non
     [
         (["nosuch"], "nosuch: No such file or directory (a URL starts with https://)"),
         (["--include", "*.robots", "."], ".: no file in it matches *.robots; --include takes a pattern"),
-        (["--fix", "-"], "--fix writes files: for a URL and for standard input use --diff"),
-        (["--fix", "https://example.com"], "--fix writes files: for a URL and for standard input use --diff"),
+        (["--fix", "-"], "--fix writes files: use --diff for a URL or standard input"),
+        (["--fix", "https://example.com"], "--fix writes files: use --diff for a URL or standard input"),
         (["--config", "nosuch.toml", "clean.txt"], "nosuch.toml: "),
         (["-", "-"], "standard input can be read only once"),
         (["s3://bucket/robots.txt"], "no robots.txt speaks for the scheme of 's3://bucket/robots.txt'"),
