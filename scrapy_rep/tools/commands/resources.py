@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from .fetching import CrawlFetcher, FetchedRobots
 
-_WORDS: Final = {True: ("open", "good"), False: ("closed", "bad"), None: ("unknown", "warning")}
+_WORDS: Final = {True: ("open", "good"), False: ("blocked", "bad"), None: ("unknown", "warning")}
 _MOST_ORIGINS: Final = 50
 """Origins of resources whose robots.txt is asked for."""
 
@@ -84,9 +84,9 @@ class _PageCheck:
         self._agent, self._fetcher, self._progress = agent, fetcher, progress
 
     async def report(self, url: str) -> ResourceReport:
-        """Report on the page at *url*, or the one that it redirects to. A page that is closed is not requested.
+        """Report on the page at *url*, or the one that it redirects to. A blocked page is not requested.
 
-        Resources are sorted: closed, unknown, open.
+        Resources are sorted: blocked, unknown, open.
         """
         agent, pages = self._agent, await self._judged([Resource(url, LoadedAs.PAGE)])
         while pages[-1].allowed:
