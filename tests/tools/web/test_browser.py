@@ -220,7 +220,7 @@ def test_a_robots_txt_is_written_from_choices_without_a_script(pages: Pages) -> 
     page = pages.open(java_script_enabled=False)
     page.get_by_role("link", name="Write a robots.txt").first.click()
     page.get_by_label("Keep crawlers that train AI away").check()
-    page.get_by_label("Parameters of URLs").fill("sort")
+    page.get_by_label("URL parameters").fill("sort")
     page.get_by_label("URL of the sitemap").fill("sitemap.xml")
     page.get_by_role("button", name="Write it").click()
     assert "must be a complete URL" in page.locator(".problem").inner_text()
