@@ -142,7 +142,7 @@ def page_directives(
     (False, True, 20, frozenset({'noarchive'}))
     """
     if now is not None and now.utcoffset() is None:
-        raise ValueError("now has no time zone: datetime.now(timezone.utc) has one")
+        raise ValueError("now has no time zone: use datetime.now(timezone.utc)")
     named = [tokens] if isinstance(tokens, str) else tokens
     names = [agent for agent in map(agent_of, named) if agent]
     return combine(directives_of(names, headers, html, content_type), names, now)

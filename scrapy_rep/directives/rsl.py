@@ -381,7 +381,7 @@ class _RslReader:
         self._depth += 1
         self._elements += 1
         if self._depth > MAX_DEPTH:
-            raise _RefusedError(f"more than {MAX_DEPTH} elements inside each other")
+            raise _RefusedError(f"more than {MAX_DEPTH} nested elements")
         if self._elements > MAX_ELEMENTS:
             raise _RefusedError(f"more than {MAX_ELEMENTS:,} elements")
         namespace, _, local = name.rpartition(" ")

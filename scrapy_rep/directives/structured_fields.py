@@ -100,7 +100,7 @@ class _Reader:
             if self.skip(")"):
                 return Member(None, self.parameters())
             if not (is_first or spaces):
-                raise ValueError("no space in an inner list")
+                raise ValueError("missing space in an inner list")
             self._bare_item()
             self.parameters()
             is_first = False

@@ -370,7 +370,7 @@ def _check_names(names: Iterable[Any]) -> None:
     for name in names:
         if name in _REMOVED:
             # With Python's default filters, once in a process.
-            warn(f"{name} does nothing any more: {_REMOVED[name]}", ScrapyDeprecationWarning, stacklevel=1)
+            warn(f"{name} no longer has an effect: {_REMOVED[name]}", ScrapyDeprecationWarning, stacklevel=1)
         elif name not in _FIELDS:
             close = get_close_matches(name, _FIELDS, n=1)
             hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(_FIELDS)}"

@@ -196,7 +196,7 @@ def absolute_url(base: str, address: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResourceReport:
-    """Whether the resources of a page are closed to the crawler ``agent``.
+    """Whether the resources of a page are blocked for the crawler ``agent``.
 
     ``pages`` are the page and, before it, those that redirect to it; ``problem`` says why the page was not read,
     though it is open. ``cut`` is that of `Found`.
@@ -224,7 +224,7 @@ class ResourceReport:
         """The report in a few sentences."""
         page, agent = self.pages[-1], shown(self.agent)
         if page.allowed is False:
-            return f"The page itself is closed to {agent}: it was not fetched, and what it loads is not known."
+            return f"The page itself is blocked for {agent}: it was not fetched, so its resources are unknown."
         if page.allowed is None:
             return f"The page was not fetched: {shown(page.problem or '')}."
         if self.problem:
@@ -242,11 +242,11 @@ class ResourceReport:
         resources = number_of(number, "resource", "resources")
         rest = [f"Whether {unknown:,}{' more' * bool(closed)} may be loaded is unknown."] if unknown else []
         if not closed:
-            return [f"None of {resources} is known to be closed to {agent}.", *rest]
+            return [f"None of {resources} is known to be blocked for {agent}.", *rest]
         kinds = Counter(one.kind for one in closed)
         nouns = {kind: f"{kind.value} file" if kind in _KINDS_OF_FILES else kind.value for kind in LoadedAs}
         named = ", ".join(number_of(kinds[kind], one, f"{one}s") for kind, one in nouns.items() if kind in kinds)
         verb, them = ("is", "it") if len(closed) == 1 else ("are", "them")
         is_shaped = _SHAPING & kinds.keys()
         effect = "may not see the page as visitors do" if is_shaped else f"sees the page without {them}"
-        return [f"{len(closed):,} of {resources} {verb} closed to {agent} ({named}), so it {effect}.", *rest]
+        return [f"{len(closed):,} of {resources} {verb} blocked for {agent} ({named}), so it {effect}.", *rest]

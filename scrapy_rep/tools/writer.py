@@ -27,7 +27,7 @@ _LONGEST_URL: Final = 2_000
 _PARAMETER: Final = re.compile(r"[A-Za-z0-9._~\[\]-]{1,50}")
 
 TRAINING: Final = tuple(token for token in AI_CRAWLERS_IN_USE if AI_CRAWLERS[token] is Category.TRAINING)
-"""The crawlers that are shut out of everything so that AI is not trained with the pages."""
+"""The crawlers that are blocked so that AI is not trained with the pages."""
 
 _BY_NAME_ONLY: Final = tuple(
     crawler.token for crawler in CRAWLERS if crawler.follows is Follows.OWN_GROUP and not crawler.until
@@ -43,9 +43,9 @@ class ChoiceError(ValueError):
 class Choices:
     """What a site owner wants.
 
-    With ``is_closed`` all crawlers are shut out of everything, and nothing else counts. ``is_training_closed``
-    shuts out crawlers that train AI, and no others. ``parameters`` are the names of parameters in queries that
-    only sort or filter what other pages show. ``is_wordpress`` closes what WordPress has for its authors.
+    ``is_closed`` blocks all crawlers, and overrides the rest. ``is_training_closed`` blocks crawlers that train
+    AI, and no others. ``parameters`` are the names of parameters in queries that only sort or filter what other
+    pages show. ``is_wordpress`` blocks what WordPress has for its authors.
     ``sitemap`` is the URL of the sitemap; ``delay`` the seconds between two requests, 0 for none.
     """
 
@@ -75,7 +75,7 @@ def _require(choices: Choices) -> None:
         raise ChoiceError(f"Name at most {MOST_PARAMETERS} parameters; {len(choices.parameters):,} were given.")
     for name in choices.parameters:
         if not _PARAMETER.fullmatch(name):
-            raise ChoiceError(f"{shown(name[:50])!r} is not the name of a parameter: write one such as sort.")
+            raise ChoiceError(f"{shown(name[:50])!r} is not a parameter name: write one such as sort.")
     if not 0 <= choices.delay <= LONGEST_DELAY:  # NaN neither
         raise ChoiceError(f"The delay must be between 0 and {LONGEST_DELAY:g} seconds.")
     if choices.sitemap and not _is_url(choices.sitemap):
@@ -93,11 +93,11 @@ def _is_url(text: str) -> bool:
 
 def _closed() -> list[str]:
     return [
-        "# All crawlers are shut out of everything. This is for a site that is not public yet: it keeps away",
-        "# crawlers that follow robots.txt, and nobody else; a password keeps away everyone. Remove it in time.",
-        "# lint: ignore-file site-closed (it is meant)",
+        "# Blocks all crawlers until the site is public. Crawlers that ignore robots.txt still come: use a",
+        "# password as well, and remove this before launch.",
+        "# lint: ignore-file site-closed (intended)",
         "User-agent: *",
-        "# These follow no group for *, so they are named.",
+        "# These crawlers ignore groups for *, so they are named.",
         *_agents(_BY_NAME_ONLY),
         "Disallow: /",
     ]
@@ -106,19 +106,19 @@ def _closed() -> list[str]:
 def _open(choices: Choices) -> Iterator[list[str]]:
     if choices.is_training_closed:
         yield [
-            "# Crawlers that train AI are shut out of everything. Search engines, AI search and what users ask an",
-            "# assistant to read are not, since none of their crawlers is named here.",
+            "# Blocks crawlers that train AI. Search engines, AI search and assistants that read a page for a",
+            "# user stay allowed: none of their crawlers is named here.",
             *_agents(TRAINING),
             "Disallow: /",
         ]
     yield ["# All other crawlers.", "User-agent: *", *_rules(choices)]
     if choices.sitemap:
-        yield ["# The list of the pages of this site, for all crawlers.", f"Sitemap: {choices.sitemap}"]
+        yield ["# The pages of this site, for all crawlers.", f"Sitemap: {choices.sitemap}"]
 
 
 def _rules(choices: Choices) -> Iterator[str]:
     if choices.parameters:
-        yield "# URLs that only sort or filter what other pages show: the parameter comes first, or after others."
+        yield "# URLs that only sort or filter: the parameter comes first, or after others."
     for name in dict.fromkeys(choices.parameters):
         yield f"Disallow: /*?{name}="
         yield f"Disallow: /*&{name}="
@@ -126,11 +126,11 @@ def _rules(choices: Choices) -> Iterator[str]:
         yield "# WordPress: what its authors use, but not the file that public pages call."
         yield "Disallow: /wp-admin/"
         yield "Allow: /wp-admin/admin-ajax.php"
-        yield "# WordPress: results of its search, of which there is no end."
+        yield "# WordPress: its endless search results."
         yield "Disallow: /?s="
         yield "Disallow: /search/"
     if not (choices.parameters or choices.is_wordpress):
-        yield "# Nothing is closed to them."
+        yield "# Everything is allowed."
         yield "Disallow:"
     if choices.delay:
         yield "# Seconds between two requests. Bing and others read it; Google does not."

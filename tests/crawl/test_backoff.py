@@ -79,7 +79,7 @@ def test_ours_it_is_said_once_and_summed_up() -> None:
         site.answer("*", Busy(too_many(("Retry-After", "1"))))
         result = crawl(*pages(site), settings=MEMORY)
     (line,) = [line for line in result.lines("INFO", "scrapy_rep.crawl.runtime.log") if "slow down" in line]
-    assert line.startswith("127.0.0.1 asks to slow down (HTTP status 429): it gets no request for 1.0 s")
+    assert line.startswith("127.0.0.1 asks to slow down (HTTP status 429): no requests for 1.0 s")
     (line,) = [line for line in result.lines("INFO", "scrapy_rep.extras.backoff") if "slow down" in line]
     assert line == "1 host asked to slow down, or failed repeatedly; most often 127.0.0.1 1 time."
 

@@ -68,7 +68,7 @@ def test_ours_what_cannot_be_judged_is_aborted(site: Site) -> None:
     result = loading(site, f"{site.origins[1]}/a.png", "http://[broken/a.png")
     assert len(aborted(result)) == 2
     assert result.lines("WARNING", "scrapy_rep")[-1].startswith(
-        "The browser's request for http://[broken/a.png is aborted: Invalid"
+        "Aborted the browser's request for http://[broken/a.png: Invalid"
     )
 
 

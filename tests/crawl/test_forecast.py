@@ -50,7 +50,7 @@ def test_ours_at_each_interval_the_slowest_hosts_are_named_with_the_time_that_is
     first, *more = forecasts(result)
     assert 1 <= len(more) <= result.seconds / 0.3
     found = re.fullmatch(
-        r"So far, (\d+) requests wait for the delays that sites ask for, (.+) in all:"
+        r"So far, (\d+) requests wait for Crawl-delays, (.+) in all:"
         r" 127\.0\.0\.1 (\d+) x 0\.2 s = (.+), 127\.0\.0\.2 (\d+) x 0\.1 s = (.+)\.",
         first,
     )
@@ -109,7 +109,7 @@ def test_ours_the_end_of_the_first_sitemap_says_at_once_how_much_fits(site: Site
     result = crawl_sitemaps(site, spider, loop, CLOSESPIDER_TIMEOUT=2)
     (line,) = forecasts(result)
     found = re.fullmatch(
-        r"So far, (\d+) requests wait for the delays that sites ask for, (\S+) s in all:"
+        r"So far, (\d+) requests wait for Crawl-delays, (\S+) s in all:"
         r" 127\.0\.0\.1 \1 x 0\.2 s = \2 s\."
         r" CLOSESPIDER_TIMEOUT ends the crawl in (\d\.\d+) s: about (\d)% of these requests fit\.",
         line,

@@ -169,7 +169,7 @@ def test_ours_a_link_that_fails_to_be_judged_passes_and_that_is_logged_once(site
     result = follow(site, "/broken/1", "/broken/2", "/open", **parser)
     assert noted(result) == ["/broken/1", "/broken/2", "/open"]
     (line,) = result.lines("ERROR", FILTER)
-    assert line.startswith(f"REP_FILTER_LINKS: <GET {site.origin}/broken/1> cannot be judged (cannot judge)")
+    assert line.startswith(f"REP_FILTER_LINKS cannot check <GET {site.origin}/broken/1> (cannot judge)")
 
 
 def test_ours_what_a_callback_yielded_before_it_failed_is_not_lost(site: Site) -> None:

@@ -279,7 +279,7 @@ def test_ours_with_obeying_off_and_nothing_else_set_there_is_no_stamp() -> None:
     assert site.paths() == ["/open"]
     assert verdicts(result) == {"open": None}
     (line,) = result.lines("INFO", "scrapy_rep.crawl.gate")
-    assert line == "ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl"
+    assert line == "ROBOTSTXT_OBEY is False: this crawl requests its pages without robots.txt"
 
 
 def noticed(*requests: str, site: Site, **settings: Any) -> list[str]:

@@ -141,12 +141,12 @@ def test_a_misspelt_setting_suggests_the_closest_one() -> None:
 
 def test_a_removed_setting_is_ignored_with_a_warning_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(_REMOVED, "REP_QQQQ", "set DOWNLOAD_DELAY")
-    with pytest.warns(ScrapyDeprecationWarning, match=r"^REP_QQQQ does nothing any more: set DOWNLOAD_DELAY$"):
+    with pytest.warns(ScrapyDeprecationWarning, match=r"^REP_QQQQ no longer has an effect: set DOWNLOAD_DELAY$"):
         assert read(REP_QQQQ=object()) == RepSettings()
 
 
 def test_a_setting_of_the_release_candidate_that_was_removed_still_starts_a_crawl() -> None:
-    with pytest.warns(ScrapyDeprecationWarning, match=r"^REP_RATE_AND_VISIT_TIME does nothing any more: "):
+    with pytest.warns(ScrapyDeprecationWarning, match=r"^REP_RATE_AND_VISIT_TIME no longer has an effect: "):
         assert read(REP_RATE_AND_VISIT_TIME=True) == RepSettings()
 
 

@@ -329,7 +329,7 @@ BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "an entity without a document type": (lambda: b"<rsl>&a;</rsl>", NOT_XML),
     "a file of 100 MB": (lambda: b"<rsl>" + b" " * 100 * MEGABYTE, "larger than 1,048,576 bytes"),
-    "a depth of 100,000": (lambda: b"<rsl>" + b"<a>" * 100_000, "more than 100 elements inside each other"),
+    "a depth of 100,000": (lambda: b"<rsl>" + b"<a>" * 100_000, "more than 100 nested elements"),
     "a million octets of elements": (lambda: b"<rsl>" + b"<a/>" * 250_000, "more than 20,000 elements"),
     "100,000 contents": (
         lambda: b"<rsl>" + b"<content url='/'/>" * 50_000, "more than 1,000 content elements"

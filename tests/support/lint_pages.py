@@ -6,7 +6,7 @@ import re
 from textwrap import fill
 from typing import Final
 
-from scrapy_rep.tools.lint import CODES, Finding, lint
+from scrapy_rep.tools.lint import CODES, example_of
 
 from .markdown import DOCS
 
@@ -26,33 +26,30 @@ HEADINGS: Final = {
 }
 """The pages and their headings."""
 
-_WIDTH: Final = 120
 _INTRODUCTIONS: Final = {
-    "crawlers": "Names are compared with a table of known crawlers: `scrapy_rep/tools/crawlers.csv`, each with "
-    "the document that describes it. A crawler that is not in it may exist.",
-    "ai-signals": "These records say what may be done with a page after it is fetched. None of them is part of "
-    "RFC 9309, and a misspelling goes unnoticed: a crawler that does not understand a signal takes it as no "
-    "signal.",
+    "file": "The linter does not check single lines of a file that is HTML, XML, JSON, binary or UTF-16.",
+    "crawlers": "The linter knows the crawlers of `scrapy_rep/tools/crawlers.csv`, which names a source for each.",
+    "ai-signals": "These records say how a fetched page may be used. RFC 9309 defines none of them. Crawlers "
+    "ignore a signal that they cannot read.",
 }
-_LISTS: Final = re.compile(r"^- \[.*?^$\n.*\Z", re.MULTILINE | re.DOTALL)
-
-
-def findings_in(example: str) -> tuple[Finding, ...]:
-    """What is found in an *example* of a code: a file, or a call of `lint`."""
-    if example.startswith("lint("):
-        return eval(example, {"lint": lint})  # noqa: S307  # our own table
-    return lint(f"{example}\n".encode())
+_LIST: Final = re.compile(r"^(\*\*(\w+)\*\*: .*\n\n)(?:- .*\n)*", re.MULTILINE)
+_MARKS: Final = re.compile(r"[\\`*_\[\]#]|(?<!\S)[-+](?!\S)")
 
 
 def pages() -> dict[str, str]:
     """The text of each page by its name, index included."""
     found = {
-        name: "\n\n".join([f"# {heading}", *_introduction(name), *(_entry(code) for code in _codes(name))]) + "\n"
+        name: "\n\n".join([f"# {heading}", *_introduction(name), *[_entry(code) for code in _codes(name)]]) + "\n"
         for name, heading in HEADINGS.items()
-        if _codes(name)
     }
     index = (FOLDER / "index.md").read_text("utf-8")
-    return {**found, "index": _LISTS.sub(lambda _: _lists(found), index)}
+    return {**found, "index": _LIST.sub(lambda found: found[1] + _list(found[2]), index)}
+
+
+def _list(severity: str) -> str:
+    """The codes with *severity*."""
+    kinds = ((code, kind) for code, kind in CODES.items() if kind.severity == severity)
+    return "".join(f"- [`{code}`]({kind.page}.md#{code}): {kind.title}\n" for code, kind in kinds)
 
 
 def _codes(name: str) -> list[str]:
@@ -60,28 +57,32 @@ def _codes(name: str) -> list[str]:
 
 
 def _introduction(name: str) -> list[str]:
-    return [fill(_INTRODUCTIONS[name], _WIDTH)] if name in _INTRODUCTIONS else []
+    return [_paragraph(_INTRODUCTIONS[name])] if name in _INTRODUCTIONS else []
 
 
 def _entry(code: str) -> str:
-    kind = CODES[code]
-    finding = next(each for each in findings_in(kind.bad) if each.code == code)
-    about = fill(f"*{kind.severity}*, {kind.title}. {kind.why}".strip(), _WIDTH, break_on_hyphens=False)
-    said = f"```text\n{finding.message}\n    help: {finding.advice}\n```"
-    return "\n\n".join([f"## {code}", about, "Bad:", _block(kind.bad), said, "Good:", _block(kind.good)])
+    """A file, what the linter says about it, and what else there is to know."""
+    kind, finding = CODES[code], example_of(code)
+    said = _paragraph(f"**{kind.severity}**: {_escaped(f'{finding.message} {finding.advice}')}")
+    parts = [f"## {code}", _block(kind.bad), said]
+    if kind.why:
+        parts.append(_paragraph(kind.why))
+    if kind.good:
+        parts += ["Good:", _block(kind.good)]
+    return "\n\n".join(parts)
+
+
+def _escaped(text: str) -> str:
+    """*text* as Markdown that shows each of its characters."""
+    return _MARKS.sub(r"\\\g<0>", text).replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _paragraph(text: str) -> str:
+    return fill(text, 120, break_on_hyphens=False, break_long_words=False)
 
 
 def _block(example: str) -> str:
     return f"```{'python' if example.startswith('lint(') else 'text'}\n{example}\n```"
-
-
-def _lists(found: dict[str, str]) -> str:
-    """The list of the pages, and the table of the codes."""
-    names = [f"- [{HEADINGS[name]}]({name}.md)" for name in found]
-    codes = [
-        f"| [`{code}`]({kind.page}.md#{code}) | {kind.severity} | {kind.title} |" for code, kind in CODES.items()
-    ]
-    return "\n".join([*names, "", "| code | severity | finding |", "|---|---|---|", *codes]) + "\n"
 
 
 def main() -> None:

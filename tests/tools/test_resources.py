@@ -182,12 +182,12 @@ def report(html: str, robots: str = "", *, unknown: str = "") -> ResourceReport:
         ("<p>", "", "The page loads no style sheets, scripts or images."),
         ("<img src=a>", "", "The only resource is open to Googlebot."),
         ("<img src=a><img src=b>", "", "All 2 resources are open to Googlebot."),
-        ("<img src=a><img src=b>", "Disallow: /shop/a", "1 of 2 resources is closed to Googlebot (1 image),"
+        ("<img src=a><img src=b>", "Disallow: /shop/a", "1 of 2 resources is blocked for Googlebot (1 image),"
          " so it sees the page without it."),
         ("<img src=a><img src=b><video src=c>", "Disallow: /shop/\nAllow: /shop/p",
-         "3 of 3 resources are closed to Googlebot (2 images, 1 media file), so it sees the page without them."),
+         "3 of 3 resources are blocked for Googlebot (2 images, 1 media file), so it sees the page without them."),
         ("<link rel=stylesheet href=a><img src=b><img src=c>", "Disallow: /shop/a\nDisallow: /shop/b",
-         "2 of 3 resources are closed to Googlebot (1 style sheet, 1 image),"
+         "2 of 3 resources are blocked for Googlebot (1 style sheet, 1 image),"
          " so it may not see the page as visitors do."),
     ],
 )  # fmt: skip
@@ -201,11 +201,11 @@ def test_unknown_resources_are_counted_beside_closed_ones_and_called_neither_ope
     assert result.summary.endswith(" Whether 1 more may be loaded is unknown.")
     assert not result.is_complete
     assert report(html, unknown=one).summary == (
-        "None of 3 resources is known to be closed to Googlebot. Whether 1 may be loaded is unknown."
+        "None of 3 resources is known to be blocked for Googlebot. Whether 1 may be loaded is unknown."
     )
 
 
 def test_a_page_that_is_closed_is_an_answer() -> None:
     result = report("", "Disallow: /shop")
-    assert result.summary.startswith("The page itself is closed to Googlebot: it was not fetched")
+    assert result.summary.startswith("The page itself is blocked for Googlebot: it was not fetched")
     assert (result.is_complete, [one.line for one in result.closed]) == (True, [2])

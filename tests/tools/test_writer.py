@@ -88,10 +88,10 @@ def test_the_telling_paths_are_those_on_which_a_choice_makes_a_difference() -> N
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        (Choices(parameters=("sort=",)), "'sort=' is not the name of a parameter"),
-        (Choices(parameters=("a\nDisallow: /",)), "is not the name of a parameter"),
-        (Choices(parameters=("a*",)), "is not the name of a parameter"),
-        (Choices(parameters=("",)), "is not the name of a parameter"),
+        (Choices(parameters=("sort=",)), "'sort=' is not a parameter name"),
+        (Choices(parameters=("a\nDisallow: /",)), "is not a parameter name"),
+        (Choices(parameters=("a*",)), "is not a parameter name"),
+        (Choices(parameters=("",)), "is not a parameter name"),
         (Choices(parameters=tuple(map(str, range(51)))), "at most 50 parameters; 51 were given"),
         (Choices(delay=-1), "between 0 and 60 seconds"),
         (Choices(delay=float("nan")), "between 0 and 60 seconds"),

@@ -45,7 +45,7 @@ class RepExtension:
         with logging_invalid_settings(logger):
             self.policy = Policy.from_settings(crawl.settings, default)
         if not asks_robots(crawler.settings):
-            logger.info("ROBOTSTXT_OBEY is False: no robots.txt is requested for the pages of this crawl")
+            logger.info("ROBOTSTXT_OBEY is False: this crawl requests its pages without robots.txt")
         crawl.start_extras()
         self._store = open_store(crawler)
         self.registry = Registry(crawl, self._store)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NO_DELAY: Final = "The parser back-end failed: the delay that robots.txt asks for %s is unknown."
+_NO_DELAY: Final = "The parser back-end failed, so the delay for %s is unknown."
 
 _MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl that keeps changing its name
 

@@ -176,7 +176,7 @@ class CrawlForecast:
         self._set_stats(seconds, requests)
         if slots:
             logger.info(
-                "So far, %s for the delays that sites ask for, %s in all: %s.%s",
+                "So far, %s for Crawl-delays, %s in all: %s.%s",
                 number_of(requests, "request waits", "requests wait"), duration(seconds), _named(slots),
                 self._cut_short(slots, requests, seconds),
                 extra={"spider": self._crawler.spider},

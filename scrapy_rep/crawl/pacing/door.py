@@ -56,9 +56,9 @@ _SERVICE_RESPELLS: Final = respells(None)
 
 _CLOSING: Final = "the crawl is closing"
 _NO_DOOR: Final = (
-    "scrapy_rep cannot see requests leave, so none is made: engine.downloader.handlers.download_request_async is"
-    " missing. Use a DOWNLOADER that extends scrapy.core.downloader.Downloader, or a version of Scrapy that"
-    " scrapy_rep supports."
+    "scrapy_rep cannot see requests leave, so the crawl makes none:"
+    " engine.downloader.handlers.download_request_async is missing."
+    " Use a DOWNLOADER that extends scrapy.core.downloader.Downloader, or a Scrapy that scrapy_rep supports."
 )
 
 
@@ -282,17 +282,17 @@ class Door:
             return
         name = self._crawl.targets.name(request)
         if request.meta.get(_UNJUDGED) == self._id:
-            raise IgnoreRequest(f"robots.txt was not asked about {name}")
+            raise IgnoreRequest(f"robots.txt was not checked for {name}")
         if judged == "":  # by a robots.txt from Scrapy's HTTP cache, which turned out not to have the page
             self._judge.registry.ask_network(request)
         else:
             self._crawl.stats.inc_value("rep/unjudged_count")
             self._crawl.log.add(
                 Topic.UNJUDGED, "%s reached its download handler without a verdict: a component changed its URL"
-                " behind RepMiddleware, or bypassed that. It is scheduled again", name,
+                " after RepMiddleware, or bypassed that. Scheduling it again", name,
             )  # fmt: skip
         self._sends_back = True
-        raise SentBack(_again(request, **{_UNJUDGED: self._id}), "robots.txt has to be asked first")
+        raise SentBack(_again(request, **{_UNJUDGED: self._id}), "robots.txt must be checked first")
 
     # Requests that wait in Scrapy's download slots.
 

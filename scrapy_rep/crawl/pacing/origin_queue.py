@@ -250,7 +250,7 @@ class OriginQueue:
         try:
             found: Request | None = queue.pop()
             if found is None:
-                raise EOFError("the queue is shorter than it says")
+                raise EOFError("the queue holds fewer requests than it counts")
         except Exception as error:
             if isinstance(error, OSError) and error.errno in NO_FILE_LEFT:  # that says nothing about the queue
                 raise

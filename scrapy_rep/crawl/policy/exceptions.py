@@ -188,7 +188,7 @@ def _kinds(value: Any) -> frozenset[Reason]:
     if not is_list or not names or any(not isinstance(name, str) or name not in accepted for name in names):
         raise ValueError(f"for = {value!r}: write a list of {', '.join(known)}")
     if _REMOVED_KIND in names:
-        text = f"for = {value!r} in an exception: {_REMOVED_KIND!r} does nothing any more; remove it"
+        text = f"for = {value!r} in an exception: {_REMOVED_KIND!r} no longer has an effect; remove it"
         warn(text, ScrapyDeprecationWarning, stacklevel=1)
     return frozenset(known[name] for name in names if name in known)
 

@@ -149,7 +149,7 @@ class Modes:
             if mode not in {Mode.OBEY, Mode.REPORT, Mode.IGNORE}:
                 raise ValueError(f"the mode of {site!r} is {mode!r}: write obey, report or ignore")
             if self._modes.setdefault(_key(site), Mode(mode)) is not Mode(mode):
-                raise ValueError(f"{site!r} is named twice, with different modes: write it once")
+                raise ValueError(f"{site!r} has two different modes: name it once")
 
     def of(self, origin: Origin) -> Mode | None:
         """The mode of *origin*; None if no site covers it."""
@@ -175,7 +175,7 @@ def _key(site: str) -> Origin | str:
         return _host(site, site)
     origin = origin_in_settings(site)
     if re.search(r"[/?#]", site.partition("://")[2].rstrip("/")):
-        raise ValueError(f"{site!r} has a path: a mode is that of a whole origin")
+        raise ValueError(f"{site!r} has a path: a mode applies to a whole origin")
     return replace(origin, host=origin.host.rstrip("."))
 
 

@@ -131,7 +131,7 @@ class Fetcher:
         ends the process or cancels the fetch.
         """
         if not _can_exist(origin.host):
-            error = FetchError(f"{origin.host} is no possible host name")
+            error = FetchError(f"{origin.host} is not a valid host name")
             return FetchResult(Access.UNREACHABLE, origin.robots_url, error=error, final=True)
         task, began, until = _Task(origin, cause, known, forbids, is_live), clock.monotonic(), inf
         for attempts in count(1):

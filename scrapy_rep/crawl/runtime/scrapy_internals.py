@@ -334,7 +334,7 @@ class Downloader:
 
 
 async def _no_door(request: Request) -> Response:
-    raise IgnoreRequest(f"{request} is not sent: Scrapy shows no place where requests leave")
+    raise IgnoreRequest(f"{request} is not sent: scrapy_rep cannot see requests leave")
 
 
 def _keeping_nothing(pool: Any) -> Any:

@@ -130,7 +130,7 @@ def _checked(target: Any, problem: str) -> str:
         url = safe_url_string(target)
         Origin.from_url(url)
     except (ValueError, TypeError, AttributeError):
-        raise TargetUrlError(f"{problem}: robots.txt cannot be asked about it") from None
+        raise TargetUrlError(f"{problem}: robots.txt cannot be checked for it") from None
     return url
 
 

@@ -157,7 +157,7 @@ class SitemapRequests:
             {"request": self._crawl.targets.name(request), "why": why},
             extra={"spider": self._spider},
         )
-        raise IgnoreRequest(f"{why}: with REP_OFFSITE_SITEMAPS = True it is requested")
+        raise IgnoreRequest(f"{why}: set REP_OFFSITE_SITEMAPS = True to request it")
 
     def _names(self, robots: Robots, urls: Iterable[str]) -> bool:
         """Whether *robots* names a sitemap at one of *urls*."""

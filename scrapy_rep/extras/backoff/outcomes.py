@@ -274,7 +274,7 @@ class BackoffReport:
         if not self._slowed[host]:
             self._stats.inc_value("rep/backoff/slot_count")
             self._crawl.log.add(
-                ExtraTopic.BACKOFF, "%s %s (%s): it gets no request for %.1f s, and then fewer", host,
+                ExtraTopic.BACKOFF, "%s %s (%s): no requests for %.1f s, then fewer", host,
                 "asks to slow down" if plea.counts_alone else "fails repeatedly", plea.why, backoff.seconds_left(),
             )  # fmt: skip
         self._slowed[host] += 1
@@ -292,8 +292,8 @@ class BackoffReport:
             self._held.clear()
         self._held.add(site.name)
         self._crawl.log.add(
-            ExtraTopic.HELD, "%s asked an earlier run, or another process, to slow down: it gets no request for %s"
-            " more, and then fewer", site.name, duration(site.held_for),
+            ExtraTopic.HELD, "%s asked an earlier run or another process to slow down: no requests for %s, then"
+            " fewer", site.name, duration(site.held_for),
         )  # fmt: skip
 
     def _close(self) -> None:

@@ -226,7 +226,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         if sharing is None or not crawl.settings.redis_url:
             raise InvalidSettingError("RedisHostQueue needs REP_REDIS_URL: set it to the URL of this Redis")
         if not crawl.crawler.settings.getbool("SCHEDULER_PERSIST"):
-            raise InvalidSettingError("set SCHEDULER_PERSIST = True: else a worker that ends empties the queue")
+            raise InvalidSettingError("set SCHEDULER_PERSIST = True, or a worker that ends empties the queue")
         if server.connection_pool.connection_kwargs.get("decode_responses"):
             raise InvalidSettingError("RedisHostQueue stores bytes: remove decode_responses from REDIS_PARAMS")
         sharing.host_queue, sharing.look_every, sharing.redis_limiter = self, _LOOK, partial(SiteTurns, self)
@@ -405,7 +405,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
                 if delays is not None:
                     delays.prepare_known(request)
         except Exception as error:  # noqa: BLE001  # it fails again with the request, which the gate then reports
-            logger.debug("The robots.txt of %s could not be loaded ahead: %s", site, error)
+            logger.debug("Could not preload robots.txt of %s: %s", site, error)
         finally:
             self._probes.discard(site)
         self.learn(site)

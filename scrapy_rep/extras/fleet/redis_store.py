@@ -191,8 +191,8 @@ class RedisStore:
             if not self._has_warned:
                 self._has_warned = True
                 logger.warning(
-                    "The entry of %s in Redis cannot be read (%s): it is fetched again, and so are others like it"
-                    " without a further WARNING. Let the workers of a fleet run one version of scrapy_rep.",
+                    "The Redis entry of %s cannot be read (%s): fetching its robots.txt again. More such entries"
+                    " get no WARNING. Run one version of scrapy_rep on all workers.",
                     origin, error,
                 )  # fmt: skip
         return None

@@ -89,7 +89,7 @@ class LinkFilter(BaseSpiderMiddleware):
         if not self._has_failed:
             self._has_failed = True
             logger.error(
-                "REP_FILTER_LINKS: %s cannot be judged (%s). It passes, as do all links that fail this way, and is"
-                " judged when it is about to start", self._extension.targets.name(link), describe(error),
+                "REP_FILTER_LINKS cannot check %s (%s). Links that fail this way pass, and are checked before they"
+                " start", self._extension.targets.name(link), describe(error),
                 exc_info=error, extra={"spider": self.crawler.spider},
             )  # fmt: skip

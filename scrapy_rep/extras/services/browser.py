@@ -89,7 +89,7 @@ class BrowserGate:
         try:
             return await self._forbids(Request(url))
         except Exception as error:  # noqa: BLE001  # scrapy-playwright would leave the browser waiting
-            self._log.add(ExtraTopic.ABORTED, "The browser's request for %s is aborted: %s", url, describe(error))
+            self._log.add(ExtraTopic.ABORTED, "Aborted the browser's request for %s: %s", url, describe(error))
             return True
 
     async def _forbids(self, request: Request) -> bool:
@@ -143,7 +143,7 @@ def _log_unbound(crawls: int) -> None:
     why = f"{crawls} crawls of this process use it" if crawls else "no crawl of this process uses it"
     logger.error(
         "scrapy_rep.abort_forbidden aborts every request of the browser, because %s: enable scrapy_rep.Addon, and"
-        " set PLAYWRIGHT_ABORT_REQUEST to that name itself or run one crawl per process", why,
+        ' set PLAYWRIGHT_ABORT_REQUEST = "scrapy_rep.abort_forbidden" or run one crawl per process', why,
     )  # fmt: skip
 
 

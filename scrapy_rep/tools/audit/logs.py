@@ -121,7 +121,7 @@ class Log:
             self.problems.add(number, "the line follows the end of its run: it was added later")
         if kind == "decision" and not self.runs[-1].has_answer_for(event):
             self.problems.add(
-                number, "no event before has the robots.txt of this decision: one was removed or changed"
+                number, "no earlier event has the robots.txt of this decision: a line was removed or changed"
             )
         self.runs[-1].add(kind, event)
         if kind == "robots" and self.bodies and (problem := self.bodies.check(event.text("sha256"))):
@@ -131,10 +131,10 @@ class Log:
 
     def _start(self, number: int, event: Fields) -> None:
         if self.runs and self.runs[-1].end is None and not self.runs_left_out:
-            self.notes.add(number, "the run before has no end: its process was killed")
+            self.notes.add(number, "the previous run has no end: its process was killed")
             self._check_sums(number - 1)
         if event.number("v") not in (0, VERSION):
-            self.notes.add(number, "the run was written by a later version: some of it may not be understood")
+            self.notes.add(number, "a later version of scrapy_rep wrote the run: this one may misread it")
         if len(self.runs) < _MOST_RUNS:
             self.runs.append(Run(Start.of(number, event)))
         else:
@@ -146,11 +146,11 @@ class Log:
 
     def _end(self) -> None:
         if self._unread and self._unread.flaw == TORN:
-            self.notes.add(self._unread.number, "the last line is torn: the process was killed while it wrote it")
+            self.notes.add(self._unread.number, "the last line is torn: the process was killed while writing it")
             self._unread = None
         self._settle_unread(None)
         if self.is_intact and not self.runs:
-            self.problems.add(0, "the log holds no run: it was emptied or overwritten, or never was a log")
+            self.problems.add(0, "the log holds no run: it was emptied or overwritten, or is not a log")
         elif self.runs and self.runs[-1].end is None and not self.runs_left_out:
             self.notes.add(self.lines, "the last run has no end: it is still running, or its process was killed")
             self._check_sums(self.lines)

@@ -32,7 +32,7 @@ _TOLD: Final = (
 SUB_COMMANDS: Final = {
     "audit": "sum up audit logs, and verify that they are intact",
     "cache": "list, show or purge the robots.txt files in the store",
-    "decide": "decide millions of URLs by robots.txt files that you have",
+    "decide": "decide millions of URLs by robots.txt files on disk",
     "diff": "show the URLs whose verdict differs between two robots.txt files",
     "exceptions": "list the exceptions to robots.txt, and find expired ones",
     "explain": "show whether a URL is allowed, and why",
@@ -40,8 +40,8 @@ SUB_COMMANDS: Final = {
     "forecast": "show how long a crawl of sites, or of a list of URLs, takes",
     "identity": "make the key that signs requests, and check it as a site would",
     "lint": "check a robots.txt for errors and possible improvements",
-    "resources": "show whether what a page loads is closed to a crawler",
-    "serve": "serve a web page on which a robots.txt can be checked",
+    "resources": "show which resources of a page robots.txt blocks for a crawler",
+    "serve": "serve a web page that checks a robots.txt",
     "survey": "measure the robots.txt of many sites, and write a report",
     "watch": "show what changed in the robots.txt of sites since the last run",
 }

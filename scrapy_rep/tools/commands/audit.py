@@ -2,13 +2,13 @@
 
     scrapy robots audit FILE… [--bodies DIR] [--html OUT] [--json]
 
-Says who crawled what, which requests went against robots.txt by whose decision, which exceptions were used, which
-robots.txt files were seen, what pages said about themselves, and which links and items were dropped. Each line of
-a log refers to the line before by its SHA-256; --bodies also checks that DIR (REP_AUDIT_BODIES) holds each
+Shows who crawled what, which requests went against robots.txt and who decided that, which exceptions applied,
+which robots.txt files the crawl read, what pages said about themselves, and which links and items it dropped. Each
+line of a log has the SHA-256 of the line before; --bodies also checks that DIR (REP_AUDIT_BODIES) has each
 robots.txt that a log names, unchanged. --html writes an HTML report to OUT; it needs Jinja2:
 pip install 'scrapy_rep[report]'.
-Exits with 0 when all logs are intact, 1 when one is not or a robots.txt is missing or changed, 2 when a file
-cannot be read. The chain cannot show that lines are missing at the end: compare the last hash with a copy.
+Exits with 0 if all logs are intact, 1 if one is not or a robots.txt is missing or changed, 2 if a file cannot be
+read. The chain cannot show that lines are missing at the end: compare the last hash with a copy.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SHOWN: Final = 20  # groups
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("files", nargs="+", metavar="FILE", help="an audit log")
-    parser.add_argument("--bodies", metavar="DIR", help="check the robots.txt files in this folder, too")
+    parser.add_argument("--bodies", metavar="DIR", help="also check the robots.txt files in this folder")
     parser.add_argument("--html", metavar="OUT", help="write an HTML report to this file")
     parser.add_argument("--json", action="store_true", help="print one JSON object per log")
 

@@ -1,7 +1,7 @@
-"""List, show or purge the robots.txt files in the store of the project: REP_STORE, or Redis with REP_REDIS_URL.
+"""List, show or purge the robots.txt files in the project's store: REP_STORE, or Redis with REP_REDIS_URL.
 
-ORIGIN may be any URL of the origin. Those of its tdmrep.json, its ai.txt and a license in the store stand for
-these files, which are purged with the origin, licenses with the one whose robots.txt names them.
+ORIGIN may be any URL of the origin. The URLs of its tdmrep.json, its ai.txt or a stored license stand for those
+files. Purging an origin also purges them; a license goes with the origin whose robots.txt names it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Decide millions of URLs by robots.txt files that are already there, and fetch nothing.
+"""Decide millions of URLs by robots.txt files on disk, and fetch nothing.
 
 PATH is a folder of robots.txt files named by host, or the folder of a survey. FILE has one URL per line, in any
-order; - is standard input. Prints one line of JSON per URL, in the order of the input; --only prints the URLs of
-one kind as they came. With several --agent each URL is decided for each of them.
+order; - is standard input. Prints one JSON object per URL, in the order of the input; --only prints the URLs with
+one verdict, unchanged. Several --agent options decide each URL for each agent.
 
-A URL whose robots.txt is not in PATH is unknown, and so is what is not a URL. An unreachable robots.txt disallows,
-a missing one (404) allows, as in a crawl. Modes and exceptions of the project do not count.
-Exits with 0 when there is a verdict on every URL, 1 when one is unknown, 2 when it could not do its work.
+A URL is unknown if PATH has no robots.txt for it; so is text that is not a URL. As in a crawl, an unreachable
+robots.txt disallows and a missing one (404) allows. Modes and exceptions of the project are ignored.
+Exits with 0 if every URL has a verdict, 1 if one is unknown, 2 if the command failed.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_shared(parser, "--agent")
     missing = "the verdict on URLs without a robots.txt in PATH (default: unknown)"
     add("--missing", choices=_MISSING, default="unknown", help=missing)
-    add("--only", choices=[*WORDS.values()], help="print only these URLs, as they came")
+    add("--only", choices=[*WORDS.values()], help="print only the URLs with this verdict, unchanged")
 
 
 def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
     """Run the command; return the exit code."""
     crawlers, parsed = crawlers_of(arguments.agent, settings), RepSettings.from_settings(settings)
     if arguments.only and len(crawlers) > 1:
-        raise InputError("--only prints URLs, which do not say for whom they are: give one --agent")
+        raise InputError("--only prints URLs without their agent: name one --agent")
     source = partial(open_source, arguments.robots)
     source()  # what cannot be used is said before anything is read
     decider = partial(

@@ -1,12 +1,11 @@
-"""Show the URLs whose verdict differs between two robots.txt files, or between two readings of one.
+"""Show the URLs whose verdict differs between two robots.txt files, or between two dialects.
 
-OLD and NEW are files, URLs (https://…) or -, standard input. With two dialects OLD is read in the first one and
-NEW, which may be left out if it is the same file, in the second one. The URLs to compare come from --urls, one
-per line, or from the sitemaps that NEW lists. Without either, paths are derived from the rules of both files:
-they show where the files differ, not what a site loses. --agent may be repeated; the default is *, a crawler that
-no group names.
+OLD and NEW are files, URLs (https://…) or - for standard input. With two dialects, the first reads OLD and the
+second reads NEW, which defaults to OLD. --urls names a file of URLs to compare, one per line; --sitemap takes
+them from the sitemaps that NEW lists. Without either, paths are built from the rules of both files: they show
+where the files differ, not what a site loses. The default --agent is *, a crawler that no group names.
 Prints each URL that changes, with the rules on both sides, and the totals; --json prints one object per change.
-Exits with 0 when no verdict changes, 1 when one does, 2 when the comparison could not be completed.
+Exits with 0 if no verdict changes, 1 if one does, 2 if the comparison failed.
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ class _FileComparison:
         urls, number = difference.sample_paths()
         is_sample = len(urls) < number
         self._subject = (
-            f"paths, a sample of {number:,} made of the rules," if is_sample else "paths made of the rules"
+            f"paths, a sample of {number:,} built from the rules," if is_sample else "paths built from the rules"
         )
         self._compare(urls, difference)
 

@@ -1,8 +1,8 @@
 """List the exceptions to robots.txt, the next to expire first.
 
 They come from REP_EXCEPTIONS and REP_EXCEPTIONS_FILE of the project or -s, and from the custom_settings of its
-spiders: of all spiders, each named, or of one with --spider. Exits with 0, or 2 when an exception cannot be read.
-With --check it exits with 1 when one has expired.
+spiders; --spider limits them to one spider. Exits with 0, or 2 if an exception cannot be read. With --check it
+exits with 1 if one has expired.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """Show whether a crawler may request a URL, and why.
 
-URLs come from the command line, or one per line from standard input. One URL is explained in full, several get a
-line each; --full explains all of them. With several --agent each URL is answered for each of them. Without --file
-the robots.txt of each origin is fetched, or taken from the store, as in a crawl of the project.
+URLs come from the command line, or one per line from standard input. A single URL is explained in full, several
+get a line each; --full explains all in full. Several --agent options answer each URL for each agent. Without
+--file, each robots.txt is fetched or taken from the store, as in a crawl of the project.
 
-With --page each URL that robots.txt allows is requested once, at the pace of the crawl, to show what the page
-says: directives such as noindex, and signals about its use by AI. A full answer says what the licenses (RSL) say
-that robots.txt names, which are fetched, unless there is a --file. The mode of the site and the
-exception that would apply are those of the settings; they do not change the verdict. With --spider what the crawl
-of that spider does comes first: whether it requests the URL, and why.
+--page requests each allowed URL once, at the pace of the crawl, and shows what the page says: directives such as
+noindex, and AI signals. A full answer includes the licenses (RSL) that robots.txt names; without --file they are
+fetched. It also shows the mode of the site and the exception that would apply, which do not change the verdict.
+--spider shows first whether the crawl of that spider requests the URL, and why.
 
-Exits with 0 when all URLs are allowed (with --spider: requested), 1 when one is not, 2 when a verdict is unknown.
+Exits with 0 if all URLs are allowed (with --spider: requested), 1 if one is not, 2 if a verdict is unknown.
 """
 
 from __future__ import annotations
@@ -85,9 +84,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> int:
     """Run the command; return the exit code. Without *settings* no crawl applies to a file."""
     if arguments.spider and (arguments.agent or arguments.file):
-        raise InputError("--spider asks as the crawl of that spider does: omit --agent and --file")
+        raise InputError("--spider uses the agents and the robots.txt of its crawl: omit --agent and --file")
     if arguments.page and arguments.file:
-        raise InputError("--page asks the robots.txt of the site before it requests a page: omit --file")
+        raise InputError("--page uses the robots.txt of the site: omit --file")
     if settings is None and arguments.file:
         return _Explanations(arguments, None, None, out).by_file()
     settings = settings or default_settings()

@@ -1,9 +1,9 @@
 """Show the queue of hosts that the workers of a fleet share: sites, requests, workers, pages a second.
 
-Reads the Redis of REDIS_URL, or else of REP_REDIS_URL, and finds the queue by the spiders of the project; --key
-names another. It looks twice, a second apart, and counts the pages between. --watch goes on until Ctrl-C, with a
-look a second on a terminal and one in five seconds elsewhere, and waits for a queue that is not there yet.
-Exits with 0, or with 2 when there is no queue, another version wrote it, or Redis does not answer.
+Reads the Redis of REDIS_URL, or of REP_REDIS_URL, and finds the queue by the spiders of the project; --key names
+another. Looks twice, a second apart, and counts the pages in between. --watch refreshes every second on a
+terminal and every five seconds elsewhere, until Ctrl-C, and waits for a queue that does not exist yet.
+Exits with 0, or 2 if there is no queue, another version wrote it, or Redis does not answer.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ return cjson.encode({{
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of the command to *parser*."""
     parser.add_argument("--key", help="the key of the queue (default: the SCHEDULER_QUEUE_KEY of the spiders)")
-    parser.add_argument("--watch", action="store_true", help="look again and again, until Ctrl-C")
+    parser.add_argument("--watch", action="store_true", help="refresh until Ctrl-C")
     add_shared(parser, "--json")
 
 

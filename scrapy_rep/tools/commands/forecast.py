@@ -1,10 +1,10 @@
-"""Show how long a crawl takes, at the delays that the robots.txt files of its sites ask for.
+"""Show how long a crawl takes at the Crawl-delays of its sites.
 
-SITE is an origin, any URL of it, or a bare host. Its robots.txt and the sitemaps that it names are fetched as in a
-crawl of the project, and the pages that the project's product tokens may request are counted, once for each time
-that a sitemap lists them. Origins are crawled side by side, so the slowest one decides.
+SITE is an origin, any URL of it, or a host. Fetches its robots.txt and the sitemaps that it names, as a crawl of
+the project would, and counts the pages that the project may request, once per sitemap that lists them. Origins
+are crawled in parallel, so the slowest one decides.
 
-Exits with 0, with 1 when not everything fits in the time of --within, with 2 when something could not be counted.
+Exits with 0, 1 if not everything fits in the time of --within, 2 if something could not be counted.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--within",
         metavar="DURATION",
         type=argument(seconds_of),
-        help="say how many pages fit in this time, such as 90m, 24h or 2d",
+        help="show how many pages fit in this time, such as 90m, 24h or 2d",
     )
     add_shared(
         parser, spider="forecast a crawl of this spider", json="print an object per origin, and one for all"

@@ -1,11 +1,10 @@
 """Check robots.txt files for errors and possible improvements, and fix what is safe to fix.
 
-In a FOLDER (by default this one) all files called *robots*.txt are linted; - is standard input; for a URL
-(https://…) the robots.txt of its origin is fetched. Prints "file:line:column: severity: message (code)" for each
-finding and, indented below it, its line, what follows from it, and what to do. NAMES are codes, severities, or
-all, separated by commas. robots-lint.toml, or [tool.robots-lint] in pyproject.toml, configures a project. Exits
-with 0 when there is nothing to fix, 1 when a finding has the severity of --fail-on or a worse one (by default
-warning), 2 when it could not do its work.
+Lints files, all *robots*.txt in folders (default: this folder), standard input (-), and the robots.txt of URLs
+(https://…). Prints "file:line:column: severity: message (code)" for each finding and, indented below, its line,
+its consequences and what to do. NAMES are codes, severities, or all, separated by commas. robots-lint.toml, or
+[tool.robots-lint] in pyproject.toml, configures a project. Exits with 0 if there is nothing to fix, 1 if a finding
+has the severity of --fail-on or worse (default: warning), 2 if the command failed.
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from scrapy_rep.protocol import DIALECTS, MAX_SIZE
 from scrapy_rep.protocol.display import number_of, shown
-from scrapy_rep.tools.lint import Severity
-from scrapy_rep.tools.lint.codes import explained
+from scrapy_rep.tools.lint import Severity, explained
 from scrapy_rep.tools.lint.config import NEVER, Config, files_in, find_config, read_code, read_config, read_names
 from scrapy_rep.tools.lint.file_linter import FileLinter, LintedFile, lint_files, replace_file
 
@@ -54,24 +52,24 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_choices(parser)
     _add_outputs(parser)
     add("--fix", action="store_true", help="fix what is safe to fix in the files")
-    add("--explain", type=argument(read_code), metavar="CODE", help="print the page of a code, and lint nothing")
+    add("--explain", type=argument(read_code), metavar="CODE", help="explain a code, and lint nothing")
 
 
 def _add_choices(parser: ArgumentParser) -> None:
     """The arguments that say what is reported, and what fails."""
     add = parser.add_argument
-    add("--select", type=_NAMES, metavar="NAMES", help="report these findings alone")
-    add("--ignore", type=_NAMES, metavar="NAMES", help="do not report these, either")
+    add("--select", type=_NAMES, metavar="NAMES", help="report only these findings")
+    add("--ignore", type=_NAMES, metavar="NAMES", help="do not report these findings")
     add("--include", metavar="PATTERN", help="lint the files in folders that match (default: *robots*.txt)")
     configured = parser.add_mutually_exclusive_group()
     configured.add_argument("--config", type=Path, metavar="FILE", help="the configuration, in TOML")
-    configured.add_argument("--isolated", action="store_true", help="look for no configuration")
+    configured.add_argument("--isolated", action="store_true", help="ignore configuration files")
     add(
         "--fail-on",
         choices=[*(severity.value for severity in Severity), NEVER],
-        help="the mildest severity that makes it exit with 1 (default: warning)",
+        help="exit with 1 from this severity on (default: warning)",
     )
-    add("--exit-zero", dest="fail_on", action="store_const", const=NEVER, help="as --fail-on never")
+    add("--exit-zero", dest="fail_on", action="store_const", const=NEVER, help="same as --fail-on never")
 
 
 def _add_outputs(parser: ArgumentParser) -> None:
@@ -92,7 +90,7 @@ def run(arguments: Namespace, settings: BaseSettings | None, out: IO[str]) -> in
     names = arguments.files or ["."]
     check_names(names)
     if arguments.fix and any(name == "-" or is_url(name) for name in names):
-        raise InputError("--fix writes files: for a URL and for standard input use --diff")
+        raise InputError("--fix writes files: use --diff for a URL or standard input")
     config = _config(arguments)
     dialect, limit = dialect_and_limit(settings)
     dialect = DIALECTS[config.dialect] if config.dialect else dialect

@@ -164,7 +164,7 @@ class Parser(ArgumentParser):
     def _check_value(self, action: Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             hint = perhaps(str(value), map(str, action.choices))
-            raise ArgumentError(action, f"{value!r} is none of {', '.join(map(str, action.choices))}{hint}")
+            raise ArgumentError(action, f"{value!r} is not one of {', '.join(map(str, action.choices))}{hint}")
 
 
 def _in_usage(action: Action) -> str:

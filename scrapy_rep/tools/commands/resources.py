@@ -1,12 +1,12 @@
-"""Show whether what a page loads is closed to a crawler that renders it.
+"""Show which resources of a page robots.txt blocks for a crawler that renders it.
 
-Fetches the page, and the robots.txt of each host from which it loads style sheets, scripts, images and other
-files; nothing else, so what scripts and style sheets load in turn is not known. The page is requested once, at the
-pace of the crawl, if robots.txt allows it to the crawler and to the project; up to five redirects are followed in
-the same way. Each resource gets a line, closed ones first.
+Fetches the page and the robots.txt of each host that serves its style sheets, scripts, images and other files.
+Fetches nothing else, so it cannot know what scripts and style sheets load. Requests the page once, at the pace of
+the crawl, if robots.txt allows it to the crawler and the project, and follows up to five redirects the same way.
+Prints a line per resource, blocked ones first.
 
-Exits with 0 when all resources are open to the crawler, 1 when one of them or the page itself is closed, 2 when
-the page or a robots.txt cannot be read.
+Exits with 0 if the crawler may load all resources, 1 if it may not load one of them or the page, 2 if the page or
+a robots.txt cannot be read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from .fetching import CrawlFetcher, FetchedRobots
 
-_WORDS: Final = {True: ("open", "good"), False: ("closed", "bad"), None: ("unknown", "warning")}
+_WORDS: Final = {True: ("open", "good"), False: ("blocked", "bad"), None: ("unknown", "warning")}
 _MOST_ORIGINS: Final = 50
 """Origins of resources whose robots.txt is asked for."""
 
@@ -84,9 +84,9 @@ class _PageCheck:
         self._agent, self._fetcher, self._progress = agent, fetcher, progress
 
     async def report(self, url: str) -> ResourceReport:
-        """Report on the page at *url*, or the one that it redirects to. A page that is closed is not requested.
+        """Report on the page at *url*, or the one that it redirects to. A blocked page is not requested.
 
-        Resources are sorted: closed, unknown, open.
+        Resources are sorted: blocked, unknown, open.
         """
         agent, pages = self._agent, await self._judged([Resource(url, LoadedAs.PAGE)])
         while pages[-1].allowed:

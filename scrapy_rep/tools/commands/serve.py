@@ -1,11 +1,11 @@
-"""Serve a web page on which a robots.txt can be checked.
+"""Serve a web page that checks a robots.txt.
 
     scrapy robots serve [--host HOST] [--port PORT] [--public] [--trust-proxy ADDRESS] [--user-agent TEXT]
     robots-serve …, the same command without a project
 
 The page shows what a robots.txt blocks and allows, by URL and by crawler, and what the linter finds in it.
-/?site=example.com checks a site at once; POST /api/check answers as JSON. Nothing is stored. With --public it may
-be put on the internet: only public addresses are fetched, and what one visitor can ask for is bounded.
+/?site=example.com checks a site at once; POST /api/check answers as JSON. Nothing is stored. --public makes
+it safe for the internet: it fetches public addresses only, and limits each visitor.
 Ctrl-C ends it.
 """
 
@@ -40,7 +40,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=_port, default=8080, help="the port; 0 is any free one (default: %(default)s)"
     )
-    parser.add_argument("--public", action="store_true", help="the visitors are strangers: bound what they can do")
+    parser.add_argument(
+        "--public", action="store_true", help="for the internet: fetch public addresses only, limit visitors"
+    )
     parser.add_argument(
         "--trust-proxy",
         metavar="ADDRESS",
@@ -51,7 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--user-agent",
         metavar="TEXT",
         default=f"scrapy_rep/{__version__}",
-        help="the User-Agent header with which robots.txt files are fetched (default: %(default)s)",
+        help="User-Agent header for fetching robots.txt (default: %(default)s)",
     )
 
 

@@ -1,14 +1,12 @@
-"""Fetch the robots.txt of sites again, and show what changed in meaning since the last run.
+"""Fetch the robots.txt of sites again, and show which verdicts and signals changed since the last run.
 
-LIST is a file with a site per line, - for standard input, or the URL of a single site. FILE keeps the
-robots.txt of each site as it was last read; the first run creates it, and only stores. Keep one file for each
-question. A change is a verdict on one of the paths to one of the agents, a robots.txt that is gone or new, a
-site that is unreachable or reachable again, a Crawl-delay, a signal on the use by AI, or a Sitemap line.
-Changes of the text alone are not shown.
+LIST is a file with a site per line, - for standard input, or the URL of a single site. FILE keeps the last
+robots.txt of each site; the first run creates it and reports nothing. Use one FILE per set of --agent and --path.
+A change is a verdict for an agent on a path, a robots.txt that appeared or disappeared, a site that became
+unreachable or reachable, a Crawl-delay, an AI signal, or a Sitemap line. Other changes of the text are not shown.
 
-Prints nothing when nothing changed, else a line per change, and of many rules for the same agents only the
-first; --json prints one object per change, of all. Exits with 0 when nothing changed, 1 when something did, 2
-when the command, or one of the sites, failed.
+Prints a line per change; if several rules change for the same agents, only the first. --json prints one object
+per change, all of them. Exits with 0 if nothing changed, 1 if something did, 2 if the command or a site failed.
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="PATH",
         action="append",
         default=[],
-        help="ask about this path, such as /shop/, may be repeated (default: paths made of the rules)",
+        help="check this path, such as /shop/; repeatable (default: paths built from the rules)",
     )
 
 

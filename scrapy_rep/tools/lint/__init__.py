@@ -6,6 +6,7 @@ It uses the parser's records and the engine's patterns, so that whatever it clai
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill, indent
 from typing import Final
 
 from scrapy_rep.protocol import GOOGLE, MAX_SIZE, Dialect
@@ -65,3 +66,25 @@ def separate_findings_in(subject: Subject) -> tuple[Finding, ...]:
         for checks in _LINE_BY_LINE:
             checks.check(subject, found)
     return found.sorted()
+
+
+def example_of(code: str) -> Finding:
+    """The finding of *code* in its bad example."""
+    bad = CODES[code].bad
+    is_call = bad.startswith("lint(")
+    findings = eval(bad, {"lint": lint}) if is_call else lint(f"{bad}\n".encode())  # noqa: S307  # our own table
+    return next(finding for finding in findings if finding.code == code)
+
+
+def explained(code: str, width: int = 100) -> str:
+    """What the findings of *code* mean, with an example, as plain text of *width* columns."""
+    kind, finding = CODES[code], example_of(code)
+    parts = (
+        f"{code}: {kind.severity}: {kind.title}",
+        indent(kind.bad, "    "),
+        fill(f"{finding.message} {finding.advice}", width),
+        fill(kind.why, width),
+        kind.good and "Good:",
+        indent(kind.good, "    "),
+    )
+    return "\n\n".join(filter(None, parts)) + "\n"

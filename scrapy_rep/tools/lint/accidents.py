@@ -84,8 +84,8 @@ def _as_read(subject: Subject, number: int) -> Prose:
         read = "*" if is_global(record.value) else name
         return Prose(f"crawlers read “User-agent: {read}” and ignore the rest" if read else "it names no crawler")
     if record.kind in RULES:
-        return Prose(f"crawlers read one rule, for the path “{record.text[:60]}”")
-    return Prose(f"crawlers read it as a URL, “{record.text[:60]}”")
+        return Prose(f"crawlers read one rule for the path “{record.text[:60]}”")
+    return Prose(f"crawlers read it as the URL “{record.text[:60]}”")
 
 
 def _kind(line: bytes) -> Kind:

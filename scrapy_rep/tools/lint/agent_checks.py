@@ -27,10 +27,8 @@ _STAR_RULES: Final = 8  # rules for * that are looked for in each named group
 _STEPS: Final = 100_000  # rules of named groups that are compared with those for *
 _STEPS_OF_AN_OCTET: Final = 2
 _OCTETS_OF_A_STEP: Final = 1_024
-_NAMES: Final = Prose(
-    "Is one crawler meant? Write its whole name; names have no wildcards. Are all? Write * alone."
-)
-_ALL: Final = Prose("Are all crawlers meant? Then write * alone.")
+_NAMES: Final = Prose("Write the whole name of one crawler, without wildcards, or * alone for all crawlers.")
+_ALL: Final = Prose("If you mean all crawlers, write * alone.")
 _FREE: Final = Prose(", so it may request everything")
 BROWSER: Final = b"mozilla"
 """The token of a browser's User-Agent header, in lower case: no crawler goes by it."""
@@ -216,7 +214,8 @@ def _check_names(subject: Subject, found: Findings) -> None:
             unknown.append(agent)
     if unknown:
         first, more = unknown[0], len(unknown) - 1
-        others = f", nor {'is' if more == 1 else 'are'} {more:,} more of the {len(names):,} names" if more else ""
+        neither = "neither is" if more == 1 else "neither are"
+        others = f", and {neither} {more:,} more of the {len(names):,} names" if more else ""
         found.add("unknown-agent", first.line, subject.value_column(first), first.value, others)
 
 
@@ -227,7 +226,7 @@ def _check_known(crawler: Crawler, agent: Record, group: Group, subject: Subject
         has_successor = crawler.instead.lower().encode() in subject.named
         question = f"Remove the group of {crawler.token}"
         if crawler.instead and not has_successor:
-            question = f"Name {crawler.instead}, its successor, if the rules are for it; if not, remove the group"
+            question = f"Name {crawler.instead}, its successor, if the rules are for it; or remove the group"
         # Without its line, the rules of a crawler that stands alone would be those of the group above.
         write = b"" if len(group.agents) > 1 and not crawler.instead else None
         facts = agent.value, crawler.owner, crawler.until, Prose(question)

@@ -16,7 +16,7 @@ MOST_OF_A_CODE: Final = 1_000
 """Findings of one code that are kept: a hostile body can have hundreds of thousands."""
 
 _LONGEST_QUOTE: Final = 60  # characters
-_UNCLEAR: Final = "Write the line anew: crawlers do not read it to its end."
+_UNCLEAR: Final = "Rewrite the line: crawlers do not read all of it."
 _MOST_RANGES: Final = 12  # of the lines of a finding that are listed
 _MOST_SHOWN: Final = 3  # lines of a replacement in its advice
 

@@ -131,12 +131,10 @@ def _check_octets(record: Record, line: int, column: int, subject: Subject, foun
 def _about_percent(path: bytes, end: int) -> Prose:
     """What to do about a stray percent sign that ends at *end* in *path*."""
     if _TEMPLATE.match(path, end - 1):
-        return Prose("Is it a placeholder that nobody filled in? Then fill it in, or remove the line.")
+        return Prose("If it is a placeholder, fill it in or remove the line.")
     if not path[end:].strip(b"*"):
-        return Prose(
-            "Keep it if any escape is meant: it matches them all for Google. A percent sign alone is %25."
-        )
-    return Prose("A space is %20 and a percent sign %25: write the one that is meant, or remove the line.")
+        return Prose("Keep it if you mean any escape, as Google reads it; write %25 for a percent sign.")
+    return Prose("Write %20 for a space or %25 for a percent sign, or remove the line.")
 
 
 def _rooted(path: bytes) -> bytes | None:
@@ -170,16 +168,14 @@ def _never(path: bytes, subject: Subject) -> tuple[str, str, bytes | None] | Non
     if url and not path.startswith(b"/"):
         host, right = url[1].decode("utf-8", "replace"), url[2]
         if b"sitemap" in path.lower():
-            question = Prose(
-                "Is it a sitemap? Then the line is “Sitemap: ” and its URL; otherwise write only the path."
-            )
+            question = Prose("If it is a sitemap, write “Sitemap: ” and its URL; otherwise write only the path.")
             return "a rule is a path, without scheme and host", question, None
         is_clear = host.lower() == subject.host and right and right.strip(b"/*") and not _SPACE.search(right)
-        whose = f"Is {host[:60]} this site?" if host else "Is it of this site?"
-        question = Prose(f"{whose} Then write only the path. No robots.txt speaks for another site.")
+        whose = f"If {host[:60]} is this site" if host else "If it is on this site"
+        question = Prose(f"{whose}, write only the path; no robots.txt speaks for another site.")
         return "a rule is a path, without scheme and host", question, right if is_clear else None
     if path == b"$":
-        return "no URL has an empty path", "Is the home page meant? Then write /$.", None
+        return "no URL has an empty path", "If you mean the home page, write /$.", None
     if subject.dialect.robots_txt_allowed and path == _ROBOTS_TXT:
         return "/robots.txt itself is always allowed", "", b""
     return None
@@ -295,7 +291,7 @@ def _narrower(value: bytes, asset: _Asset) -> Prose:
     if _names_files(value) or b"*" in value.rstrip(b"*"):
         return Prose()
     path = value.rstrip(b"*$/") + b"/*" + _in_order(value, asset)[0].removeprefix(b"a")
-    return Prose(f"; a longer rule such as “Allow: {as_text(path)[:60]}” opens them")
+    return Prose(f"; a longer rule such as “Allow: {as_text(path)[:60]}” allows them")
 
 
 def _in_order(value: bytes, asset: _Asset) -> list[bytes]:

@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 from scrapy_rep.protocol import GOOGLE
 
-from . import CODES, Severity
-from .codes import explained
+from . import CODES, Severity, explained
 from .config import Config
 from .file_linter import LintedFile
 from .finding import Consequence, Edit, Finding, Fix

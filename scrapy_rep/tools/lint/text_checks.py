@@ -46,7 +46,7 @@ _VALUE_STARTS: Final = {
     **dict.fromkeys(RULES, re.compile(rb"[/*]")),
 }
 _NO_RECORD: Final = Prose("not a record"), Prose("Start it with #, or write “key: value”")
-_APACHE_LINE: Final = Prose("configuration for Apache"), Prose("Move it to the server's configuration")
+_APACHE_LINE: Final = Prose("Apache configuration"), Prose("Move it to the server's configuration")
 _SCHEMES: Final = frozenset({b"http", b"https"})
 _RULE_IN_COMMENT: Final = re.compile(rb"#[#\s]*(?:dis)?allow\s*:\s*[/*]\S*", re.IGNORECASE)
 _LONGEST_KEY: Final = 16  # characters: anything longer is not a misspelling
@@ -67,7 +67,7 @@ def check_file(subject: Subject, found: Findings) -> None:
     if subject.body_kind is BodyKind.BLANK:
         found.add("empty-file")
     elif subject.is_program:
-        found.add("not-robots-txt", 1, 1, Prose("a program in PHP that the server does not run"))
+        found.add("not-robots-txt", 1, 1, Prose("a PHP program that the server does not run"))
     elif subject.body_kind is BodyKind.HTML:
         found.add("html", 1, 1, "only what lies between its tags" if subject.groups else "no rules")
     elif subject.is_markup:
@@ -246,7 +246,7 @@ def _check_unread(subject: Subject, found: Findings) -> None:
             _check_unread_line(number, text, subject, found)
     if commented_out:
         first, more = commented_out[0], len(commented_out) - 1
-        others = f", nor {'is' if more == 1 else 'are'} {more:,} more like it" if more else ""
+        others = f", and {more:,} more like it" if more else ""
         found.add("commented-out-rule", first, 1, subject.lines[first - 1].strip(b"# \t"), others)
 
 

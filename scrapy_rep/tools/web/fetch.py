@@ -173,7 +173,7 @@ class WebFetcher:
         where = shown(str(origin))
         network.count(self._hosts, origin.host)
         if self._limits.is_public and origin.port != _DEFAULT_PORTS[origin.scheme]:
-            raise NotFetchedError(f"{where}: only the default ports of http and https are asked")
+            raise NotFetchedError(f"{where}: only the default ports of http and https are allowed")
         try:
             with fail_after(max(until - current_time(), 0)):
                 return await self._exchange(url, origin, network)
@@ -182,7 +182,7 @@ class WebFetcher:
         except httpcore.LocalProtocolError:
             raise NotFetchedError(f"{shown(url)} cannot be requested") from None
         except httpcore.RemoteProtocolError as error:
-            raise NotFetchedError(f"{where} does not speak HTTP as it should: {shown(str(error))}") from None
+            raise NotFetchedError(f"{where} sent an invalid HTTP response: {shown(str(error))}") from None
         except (httpcore.NetworkError, httpcore.TimeoutException, OSError, UnicodeError) as error:
             raise NotFetchedError(f"{where}{_described(error)}") from None
         finally:

@@ -117,7 +117,7 @@ class Network(AnyIOBackend):
         """The first *addresses* of *host*, if it may be connected to all of them."""
         are_public = all(map(is_public, addresses))
         if self._public_only and not are_public:
-            raise NotFetchedError(f"{shown(host)} is at an address that is not public: it is not asked")
+            raise NotFetchedError(f"{shown(host)} has an address that is not public, so it is not fetched")
         self._public_only = are_public
         return addresses[:_MOST_ADDRESSES]
 

@@ -126,13 +126,13 @@ def checked(question: CheckQuestion, limits: Limits) -> CheckQuestion:
             f"robots: {len(question.robots):,} bytes, but at most {limits.robots_octets:,} are checked"
         )
     if question.dialect not in DIALECTS:
-        raise QuestionError(f"dialect: {shown(question.dialect)!r} is none of {', '.join(DIALECTS)}")
+        raise QuestionError(f"dialect: {shown(question.dialect)!r} is not one of {', '.join(DIALECTS)}")
     urls = _bounded("urls", question.urls, limits.urls, limits.url_characters) or ("/",)
     if problem := next(filter(None, map(url_problem, urls)), ""):
         raise QuestionError(f"urls: {problem}")
     categories = tuple(dict.fromkeys(question.categories))
     if unknown := [name for name in categories if name not in CATEGORIES]:
-        raise QuestionError(f"categories: {shown(unknown[0])!r} is none of {', '.join(CATEGORIES)}")
+        raise QuestionError(f"categories: {shown(unknown[0])!r} is not one of {', '.join(CATEGORIES)}")
     agents = _bounded("agents", question.agents, limits.agents, limits.agent_characters)
     found = replace(
         question,
@@ -142,7 +142,7 @@ def checked(question: CheckQuestion, limits: Limits) -> CheckQuestion:
     )
     if len(urls) * len(found.crawlers) > limits.verdicts:
         given = f"{len(urls):,} urls times {len(found.crawlers):,} agents"
-        raise QuestionError(f"{given}: at most {limits.verdicts:,} verdicts are given")
+        raise QuestionError(f"{given}: at most {limits.verdicts:,} verdicts fit in one answer")
     return found
 
 

@@ -113,5 +113,5 @@ def _answer(most: int, job: Job, arguments: tuple[Any, ...]) -> bytes:
         where = "".join(traceback.format_tb(error.__traceback__))
         raise RuntimeError(f"a job failed:\n{where}{type(error).__name__}") from None
     if len(octets) > most:
-        raise QuestionError(f"an answer of {len(octets):,} bytes, but at most {most:,} are sent: ask about less")
+        raise QuestionError(f"the answer has {len(octets):,} bytes; the limit is {most:,}: ask about less")
     return octets

@@ -65,7 +65,7 @@ def test_ours_what_is_not_a_mode_is_refused(mode: str) -> None:
 
 
 def test_ours_a_site_that_is_named_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"'example\.com' is named twice"):
+    with pytest.raises(ValueError, match=r"'example\.com' has two different modes"):
         Modes({"Example.COM": "report", "example.com": "obey"})
     assert Modes({"Example.COM": "obey", "example.com": "obey"})
 

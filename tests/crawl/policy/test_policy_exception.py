@@ -73,7 +73,7 @@ def test_ours_an_entry_that_cannot_be_says_what_to_write(change: dict[str, Any],
 
 @pytest.mark.parametrize(("names", "kinds"), [("visit-time", set()), (["visit-time", "rule"], {Reason.RULE})])
 def test_ours_an_exception_for_visit_time_warns_and_lifts_nothing(names: Any, kinds: set[Reason]) -> None:
-    with pytest.warns(ScrapyDeprecationWarning, match="'visit-time' does nothing any more; remove it"):
+    with pytest.warns(ScrapyDeprecationWarning, match="'visit-time' no longer has an effect; remove it"):
         (exception,) = read({**GOOD, "for": names})
     assert exception.kinds == kinds
 

@@ -32,7 +32,7 @@ def test_ours_a_log_of_two_runs_is_intact_and_ends_with_the_hash_of_its_last_lin
 
 
 Edit = Callable[[list[bytes]], list[bytes]]
-NO_ANSWER = "no event before has the robots.txt of this decision: one was removed or changed"
+NO_ANSWER = "no earlier event has the robots.txt of this decision: a line was removed or changed"
 DOUBT = "was changed, or lines were removed, added or swapped here"
 
 
@@ -121,7 +121,7 @@ def test_ours_a_last_line_that_a_killed_process_tore_is_said_and_is_no_change(tm
     log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, b'{"event":"dec', end=b""))
     assert log.is_intact
     assert notes(log) == [
-        (4, "the last line is torn: the process was killed while it wrote it"),
+        (4, "the last line is torn: the process was killed while writing it"),
         (4, "the last run has no end: it is still running, or its process was killed"),
     ]
 
@@ -131,7 +131,7 @@ def test_ours_a_line_that_was_torn_before_the_next_crawl_began_is_no_change(tmp_
     log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, torn, *RUN))
     assert log.is_intact
     assert notes(log)[0] == (4, "the line is torn: the process was killed, and a later crawl continued")
-    assert notes(log)[1] == (5, "the run before has no end: its process was killed")
+    assert notes(log)[1] == (5, "the previous run has no end: its process was killed")
 
 
 def test_ours_a_crawl_goes_on_behind_a_torn_line_for_real(tmp_path: Path) -> None:

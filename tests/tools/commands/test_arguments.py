@@ -11,13 +11,13 @@ from scrapy_rep.tools.commands.parser import parser_of
 from tests.support.command import command_here, robots_command
 
 WRONG = {
-    ("explain", "--dialect", "gogle", "/"): "argument --dialect: 'gogle' is none of google, ",
+    ("explain", "--dialect", "gogle", "/"): "argument --dialect: 'gogle' is not one of google, ",
     ("explain", "--dialct", "google", "/"): "unknown argument '--dialct' (perhaps --dialect?)",
     ("explain", "--jsn", "/"): "unknown argument '--jsn' (perhaps --json?)",
     ("explain", "--file"): "argument --file: expected one argument",
-    ("diff", "--dialect", "1995", "f"): "'1995' is none of google, ",
-    ("cache", "lsit"): "argument action: 'lsit' is none of list, show, purge (perhaps list?)",
-    ("decide", "--only", "allow"): "'allow' is none of ",
+    ("diff", "--dialect", "1995", "f"): "'1995' is not one of google, ",
+    ("cache", "lsit"): "argument action: 'lsit' is not one of list, show, purge (perhaps list?)",
+    ("decide", "--only", "allow"): "'allow' is not one of ",
     ("lint", "--fail-on", "warnings", "f"): "(perhaps warning?)",
     ("lint", "--select", "nots", "f"): "'nots' is neither a code nor a severity (perhaps note?)",
     ("forecast", "--pages", "0", "a.example"): "'0' is not a number of pages",
@@ -64,7 +64,7 @@ def test_every_command_names_an_option_that_it_does_not_know(
         (["explain", "-s", "REP_DIALECT", "/"], "scrapy robots explain: error: -s takes NAME=VALUE"),
         (
             ["explain", "--dialect", "x", "/"],
-            "scrapy robots explain: error: argument --dialect: 'x' is none of google, ",
+            "scrapy robots explain: error: argument --dialect: 'x' is not one of google, ",
         ),
     ],
 )

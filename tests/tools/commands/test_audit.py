@@ -151,7 +151,7 @@ def test_ours_what_pages_say_and_what_was_dropped_is_summed_up_by_site_and_reaso
 
 def test_ours_a_torn_last_line_is_said_and_ends_it_with_0(tmp_path: Path) -> None:
     code, out = audited(write(tmp_path / "a.jsonl", *RUN, b'{"event":"sta', end=b""))
-    assert (code, ":11: the last line is torn: the process was killed while it wrote it" in out) == (0, True)
+    assert (code, ":11: the last line is torn: the process was killed while writing it" in out) == (0, True)
 
 
 def test_ours_control_characters_reach_no_terminal(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_a_license_is_shown_by_its_url_and_purged_with_the_site_that_names_it(fi
         (["cache", "show", "s3://bucket"], "no robots.txt speaks for"),
         (["cache", "list", "-s", "REP_STOR_PATH=x"], "did you mean REP_STORE_PATH?"),
         (["cache", "list", "-s", "REP_STORE_PATH"], "-s takes NAME=VALUE"),
-        (["cache", "burn"], "argument action: 'burn' is none of list, show, purge"),
+        (["cache", "burn"], "argument action: 'burn' is not one of list, show, purge"),
         (["cash"], "unknown command 'cash' (perhaps cache?): choose one of audit"),
     ],
 )
@@ -166,7 +166,7 @@ def test_outside_a_project_it_is_said_that_no_store_is_kept(tmp_path: Path) -> N
     code, out, err = robots_command(tmp_path, "cache", "list")
     assert (code, out) == (2, "")
     assert err == (
-        "scrapy robots cache: error: there is no project (scrapy.cfg), and so no default store:"
+        "scrapy robots cache: error: without a project (scrapy.cfg) there is no default store:"
         " name one with -s REP_STORE_PATH=FILE\n"
     )
     assert not list(tmp_path.iterdir())

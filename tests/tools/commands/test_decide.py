@@ -91,7 +91,7 @@ def test_urls_for_several_agents_are_refused_because_nobody_could_tell_whose_the
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert decided("--urls", "urls", "--only", "allowed", "--agent", "Two") == (2, "")
-    assert "give one --agent" in capsys.readouterr().err
+    assert "name one --agent" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("missing", "allowed"), [("allow", True), ("disallow", False), ("unknown", None)])

@@ -111,7 +111,7 @@ def test_without_urls_paths_are_made_of_the_rules_and_that_is_said() -> None:
     assert out.splitlines()[0] == "/a  (*)"
     assert "/b  (*)\n    - allowed: no rule\n    + disallowed by line 4, Disallow: /b\n" in out
     assert ".pdf" not in out
-    assert " paths made of the rules change: " in out.splitlines()[-1]
+    assert " paths built from the rules change: " in out.splitlines()[-1]
 
 
 def test_of_very_many_rules_with_wildcards_a_sample_is_asked_and_that_is_said(folder: Path) -> None:
@@ -119,7 +119,7 @@ def test_of_very_many_rules_with_wildcards_a_sample_is_asked_and_that_is_said(fo
     (folder / "new").write_text(f"User-agent: *\n{rules}")
     code, out = compared("old", "new")
     assert code == 1
-    assert re.search(r"of \d{3} paths, a sample of 4,\d{3} made of the rules, change: ", out)
+    assert re.search(r"of \d{3} paths, a sample of 4,\d{3} built from the rules, change: ", out)
 
 
 @pytest.mark.parametrize("rule", ["/a", "/*?x=", "*.php$", "//cdn/", "/%7Ea b/*/é", "/$", "/a$b", "/x/index.html"])
@@ -171,7 +171,7 @@ def test_without_urls_the_paths_are_made_of_the_rules_as_both_dialects_read_them
         in out
     )
     assert "/.pdf  (*)\n    - 1994: allowed: no rule\n    + google: disallowed by line 3" in out
-    assert " paths made of the rules differ: " in out.splitlines()[-1]
+    assert " paths built from the rules differ: " in out.splitlines()[-1]
 
 
 def test_a_folder_is_asked_about_without_its_slash_where_that_matters(folder: Path) -> None:

@@ -56,7 +56,7 @@ def test_people_read_file_line_column_and_what_to_write() -> None:
         """robots.txt:2:11: error: search matches nothing: a path must start with / or *. (path-without-slash)
     2 | Disallow: search
       |           ^^^^^^
-    help: Write “Disallow: /search”; crawlers then obey the line.
+    help: Write “Disallow: /search”; crawlers then obey it.
 robots.txt:3:1: note: Google does not read Crawl-delay; other crawlers do. (record-google-ignores)
     3 | Crawl-delay: 5
       | ^^^^^^^^^^^^^^
@@ -88,7 +88,7 @@ def test_json_is_one_object_a_line() -> None:
         "severity": "error",
         "code": "path-without-slash",
         "message": "search matches nothing: a path must start with / or *.",
-        "advice": "Write “Disallow: /search”; crawlers then obey the line.",
+        "advice": "Write “Disallow: /search”; crawlers then obey it.",
         "replacement": "Disallow: /search",
         "also": [],
         "fix": None,
@@ -104,14 +104,14 @@ def test_what_follows_from_a_finding_is_below_it(given_here: Callable[[bytes], N
     given_here(TYPO)
     assert linted("-") == (
         1,
-        """-:1:1: error: User-agnt is not a known key, so the line is ignored; perhaps User-agent was meant. \
+        """-:1:1: error: User-agnt is not a known key, so crawlers ignore the line; perhaps User-agent was meant. \
 (misspelt-key-ignored)
     1 | User-agnt: *
       | ^^^^^^^^^
-    note: Without a user-agent line the rules apply to no crawler. (no-user-agent)
+    note: Without a user-agent line, the rules apply to no crawler. (no-user-agent)
     note: line 3: Crawl-delay comes before the first user-agent line, so it applies to no crawler. \
 (record-before-user-agent)
-    help: Write “User-agent: *”; crawlers then obey the line.
+    help: Write “User-agent: *”; crawlers then obey it.
 1 file: 1 error
 """,
     )
@@ -122,7 +122,7 @@ def test_what_follows_from_a_finding_is_in_each_format(given_here: Callable[[byt
         {
             "code": "no-user-agent",
             "line": 0,
-            "message": "Without a user-agent line the rules apply to no crawler.",
+            "message": "Without a user-agent line, the rules apply to no crawler.",
         },
         {
             "code": "record-before-user-agent",
@@ -141,7 +141,7 @@ def test_what_follows_from_a_finding_is_in_each_format(given_here: Callable[[byt
     ]
     given_here(TYPO)
     assert (
-        f" {none['message']} {late['message']} Write “User-agent: *”; crawlers then obey the line.\n"
+        f" {none['message']} {late['message']} Write “User-agent: *”; crawlers then obey it.\n"
         in linted("--github", "-")[1]
     )
 
@@ -187,9 +187,7 @@ def test_sarif_is_one_document_with_all_rules_and_the_places_of_the_results(
         result["ruleId"] for result in run["results"]
     ]
     assert run["results"][0]["level"] == "error"
-    assert run["results"][0]["message"]["text"].endswith(
-        " Write “Disallow: /search”; crawlers then obey the line."
-    )
+    assert run["results"][0]["message"]["text"].endswith(" Write “Disallow: /search”; crawlers then obey it.")
     assert [result["locations"][0]["physicalLocation"] for result in (run["results"][0], run["results"][-1])] == [
         {"artifactLocation": {"uri": "my%20robots.txt"}, "region": {"startLine": 2, "startColumn": 11}},
         {"artifactLocation": {"uri": "stdin"}},
@@ -238,8 +236,8 @@ def test_binary_on_standard_input_has_findings(given_here: Callable[[bytes], Non
     [
         (["nosuch"], "nosuch: No such file or directory (a URL starts with https://)"),
         (["--include", "*.robots", "."], ".: no file in it matches *.robots; --include takes a pattern"),
-        (["--fix", "-"], "--fix writes files: for a URL and for standard input use --diff"),
-        (["--fix", "https://example.com"], "--fix writes files: for a URL and for standard input use --diff"),
+        (["--fix", "-"], "--fix writes files: use --diff for a URL or standard input"),
+        (["--fix", "https://example.com"], "--fix writes files: use --diff for a URL or standard input"),
         (["--config", "nosuch.toml", "clean.txt"], "nosuch.toml: "),
         (["-", "-"], "standard input can be read only once"),
         (["s3://bucket/robots.txt"], "no robots.txt speaks for the scheme of 's3://bucket/robots.txt'"),
@@ -433,8 +431,8 @@ def test_annotations_are_commands_that_github_reads(given_here: Callable[[bytes]
     assert (code, out) == (
         1,
         "::error file=-,line=2,col=11,title=several-paths::"
-        "/100%25, /b:c is read as a single path. "
-        "Write “Disallow: /100%25” and “Disallow: /b:c”; crawlers then obey each of them.\n",
+        "Crawlers read /100%25, /b:c as one path. "
+        "Write “Disallow: /100%25” and “Disallow: /b:c”; crawlers then obey each.\n",
     )
     assert linted("--github", "--select", "note", "robots.txt")[1].startswith(
         "::notice file=robots.txt,line=3,col=1"
@@ -498,8 +496,8 @@ def test_a_comment_without_effect_is_told_beside_the_findings(
 def test_the_page_of_a_code_is_printed() -> None:
     code, out = linted("--explain", "nul")
     assert code == 0
-    assert out.startswith("nul: error: NUL character\n\nA text file")
-    assert "\nGood:\n" in out
+    assert out.startswith("nul: error: NUL character\n\n    lint(b")
+    assert "\nA NUL character ends the line; crawlers ignore what follows. Remove it" in out
 
 
 def test_a_command_of_its_own_does_the_same_without_scrapy(folder: Path) -> None:

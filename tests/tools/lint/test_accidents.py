@@ -196,6 +196,6 @@ def test_the_message_says_what_crawlers_read() -> None:
     body = b"User-agent: * Disallow: /"
     assert parse(body).verdict("a", "/").allowed
     assert lint(body)[0].message == (
-        "The rule stands on the user-agent line: crawlers read “User-agent: *” and ignore the rest."
+        "The rule is on the user-agent line: crawlers read “User-agent: *” and ignore the rest."
     )
     assert lint(body)[0].advice == "Write “User-agent: *” and “Disallow: /”; crawlers then obey the rule."

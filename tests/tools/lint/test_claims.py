@@ -96,7 +96,7 @@ def test_only_what_tells_a_secret_is_called_private(path: bytes, is_private: boo
 def test_the_advice_for_a_path_without_a_slash_is_what_was_meant(path: bytes, right: bytes) -> None:
     finding = only(HEAD + b"Disallow: " + path, "path-without-slash")
     assert finding.replacement == b"Disallow: " + right
-    assert finding.advice == f"Write “Disallow: {right.decode()}”; crawlers then obey the line."
+    assert finding.advice == f"Write “Disallow: {right.decode()}”; crawlers then obey it."
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_the_advice_for_a_path_without_a_slash_is_what_was_meant(path: bytes, ri
 def test_what_may_be_another_site_or_a_pattern_is_asked_about(path: bytes) -> None:
     finding = only(HEAD + b"Disallow: " + path, "path-without-slash")
     assert finding.replacement is None
-    assert finding.advice.startswith("What is meant?")
+    assert finding.advice == "Write a path of this site, such as /search."
 
 
 @pytest.mark.parametrize("host", [b"www.shop.example", b"cdn.example"])
@@ -162,7 +162,7 @@ def test_a_rule_in_a_comment_is_told_from_prose(line: bytes, is_rule: bool) -> N
 def test_a_line_of_a_commented_out_rule_counts_the_others() -> None:
     body = HEAD + b"#Disallow: /a\n#Disallow: /b\n#Disallow: /c\n"
     assert only(body, "commented-out-rule").message == (
-        "Disallow: /a is a comment, so it is not in force, nor are 2 more like it."
+        "Disallow: /a is a comment, so crawlers ignore it, and 2 more like it."
     )
 
 
@@ -182,7 +182,7 @@ def test_unknown_crawlers_are_one_finding() -> None:
     body = HEAD + b"Disallow:\n" + b"".join(b"User-agent: Nobody%d\n" % n for n in range(4)) + b"Disallow: /a\n"
     finding = only(body, "unknown-agent")
     assert (finding.line, finding.column) == (3, 13)
-    assert finding.message == "Nobody0 is not the name of a known crawler, nor are 3 more of the 4 names."
+    assert finding.message == "Nobody0 is not the name of a known crawler, and neither are 3 more of the 4 names."
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,7 @@ def test_of_two_groups_that_disagree_it_is_said_which_one_counts_for_whom() -> N
     body = HEAD + b"disallow: /\nUSER-AGENT: EXCITE\nDISALLOW:\n"
     (finding,) = [each for each in lint(body) if each.code == "closed-except"]
     assert finding.message == (
-        "Disallow: / closes the site, but not to EXCITE at line 3: "
-        "a crawler that a group names follows that group alone."
+        "Disallow: / blocks the site, but not for EXCITE at line 3: a named crawler follows only its own group."
     )
 
 

@@ -115,7 +115,7 @@ def test_to_a_site_that_is_called_closed_no_crawler_may_go(
             assert not any(file.verdict(token, url).allowed for url in [*URLS, *more])
         assert lines[each.line - 1].startswith(b"Disallow")
         if each.code == "closed-except":
-            assert any(f"to {token} at line" in each.message for token in ("a", "b"))
+            assert any(f"for {token} at line" in each.message for token in ("a", "b"))
 
 
 @BOTH

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from scrapy_rep.tools.lint import CODES, lint
+from scrapy_rep.tools.lint import CODES, example_of, lint
 from tests.support import lint_pages
-from tests.support.lint_pages import findings_in
 
 PAGES = lint_pages.pages()
 CLEAN = b"""# What crawlers may request here; https://example.com/crawling tells more.
@@ -45,18 +44,24 @@ def test_the_documentation_is_what_the_table_says() -> None:
 
 @pytest.mark.parametrize("code", CODES)
 def test_the_bad_example_has_the_finding(code: str) -> None:
-    findings = [each for each in findings_in(CODES[code].bad) if each.code == code]
-    assert findings
-    for each in findings:
-        assert each.severity is CODES[code].severity
-        assert each.message.endswith(".")
-        assert each.advice.endswith(".")
-        assert "{" not in each.message + each.advice
+    found = example_of(code)
+    assert found.severity is CODES[code].severity
+    assert found.message.endswith(".")
+    assert found.advice.endswith(".")
+    assert "{" not in found.message + found.advice
 
 
 @pytest.mark.parametrize("code", CODES)
+def test_a_page_shows_a_code_with_its_severity_and_no_placeholder(code: str) -> None:
+    _, _, entry = PAGES[CODES[code].page].partition(f"## {code}\n")
+    text = entry.partition("\n## ")[0]
+    assert f"\n**{CODES[code].severity}**: " in text
+    assert not re.search(r"\{\w+\}", text)
+
+
+@pytest.mark.parametrize("code", [code for code, kind in CODES.items() if kind.good])
 def test_the_good_example_has_nothing_to_be_found(code: str) -> None:
-    found = {each.code for each in findings_in(CODES[code].good)}
+    found = {each.code for each in lint(CODES[code].good.encode())}
     assert found <= {"no-sitemap", "site-closed"} - {code}  # an example may be a part, or of a closed site
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scrapy_rep.tools.lint import CODES, Severity
+from scrapy_rep.tools.lint import CODES, Severity, explained
 from scrapy_rep.tools.lint.config import Config
 from scrapy_rep.tools.lint.file_linter import FileLinter
 from scrapy_rep.tools.lint.sarif import sarif_document, sarif_results
@@ -30,7 +30,7 @@ def test_each_rule_has_its_page() -> None:
     document = sarif_document([], Config(severity={"nul": Severity.NOTE}))
     rules = {rule["id"]: rule for rule in document["runs"][0]["tool"]["driver"]["rules"]}
     assert list(rules) == list(CODES)
-    assert all("\nBad:\n" in rule["help"]["text"] for rule in rules.values())
+    assert all(rule["help"]["text"] == explained(code) for code, rule in rules.items())
     assert rules["nul"]["defaultConfiguration"] == {"level": "note"}
 
 

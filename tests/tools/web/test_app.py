@@ -194,7 +194,7 @@ def test_a_robots_txt_is_written_from_choices_and_checked_like_any_other(local: 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [("delay", "x", "a number of seconds"), ("delay", "61", "between 0 and 60"), ("delay", "nan", "between 0"),
-     ("parameters", "a b=", "not the name of a parameter"), ("sitemap", "s.xml", "a complete URL"),
+     ("parameters", "a b=", "not a parameter name"), ("sitemap", "s.xml", "a complete URL"),
      ("sitemap", "https://a.test/\nDisallow: /", "a complete URL")],
 )  # fmt: skip
 def test_a_choice_from_which_nothing_can_be_written_is_kept_and_the_page_says_what_to_change(
@@ -530,8 +530,8 @@ def rest_of(connection: socket.socket) -> bytes:
 def test_an_answer_has_a_size() -> None:
     with checker(replace(LOCAL, answer_octets=3_000)) as running:
         reply = check(running, urls=[f"/{number}" for number in range(50)])
-        assert (reply.status, "but at most 3,000 are sent" in reply.data["error"]) == (400, True)
-        assert "but at most 3,000 are sent" in running.submit([("robots", ROBOTS * 50)]).text
+        assert (reply.status, "the limit is 3,000: ask about less" in reply.data["error"]) == (400, True)
+        assert "the limit is 3,000: ask about less" in running.submit([("robots", ROBOTS * 50)]).text
         assert check(running, urls=["/"], robots="").status == 200
 
 

@@ -176,9 +176,7 @@ def test_a_fix_that_changes_verdicts_is_offered_apart_and_asked_for_twice(pages:
         page = pages.open(java_script_enabled=script)
         text = "User-agnt: *\nDisallow: /cart\n"
         ask(page, text, "/cart/1")
-        see = page.get_by_role(
-            "button", name="See what changes: Write “User-agent: *”; crawlers then obey the line."
-        )
+        see = page.get_by_role("button", name="See what changes: Write “User-agent: *”; crawlers then obey it.")
         see.click()
         page.wait_for_selector(".considered")
         assert page.input_value("#robots") == text
@@ -222,7 +220,7 @@ def test_a_robots_txt_is_written_from_choices_without_a_script(pages: Pages) -> 
     page = pages.open(java_script_enabled=False)
     page.get_by_role("link", name="Write a robots.txt").first.click()
     page.get_by_label("Keep crawlers that train AI away").check()
-    page.get_by_label("Parameters of URLs").fill("sort")
+    page.get_by_label("URL parameters").fill("sort")
     page.get_by_label("URL of the sitemap").fill("sitemap.xml")
     page.get_by_role("button", name="Write it").click()
     assert "must be a complete URL" in page.locator(".problem").inner_text()

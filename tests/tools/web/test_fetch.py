@@ -173,9 +173,9 @@ def test_a_body_that_is_compressed_all_the_same_is_read_and_a_bomb_is_cut(coding
         (Answer(200, b"x", [("Content-Encoding", "br")]), "is unreachable: truncated response (br)"),
         (Answer(200, b"plain", [("Content-Encoding", "gzip")]), "is unreachable: wrong content coding (not gzip)"),
         (Answer(200, b"x", length=99), "is unreachable: truncated response"),
-        (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "does not speak HTTP as it should"),
-        (raw(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000), "does not speak HTTP as it should"),
-        (raw(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000), "does not speak HTTP as it should"),
+        (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "sent an invalid HTTP response"),
+        (raw(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000), "sent an invalid HTTP response"),
+        (raw(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000), "sent an invalid HTTP response"),
         (reset(), "does not answer"),
     ],
 )
@@ -261,7 +261,7 @@ def test_a_certificate_that_nobody_trusts_ends_in_a_message() -> None:
 )
 def test_strangers_reach_no_loopback_address_however_it_is_spelt(host: str) -> None:
     message = problem(f"http://{host}/robots.txt", PUBLIC)
-    assert "is at an address that is not public" in message or "does not answer" in message
+    assert "has an address that is not public" in message or "does not answer" in message
 
 
 @pytest.mark.parametrize(
@@ -277,10 +277,10 @@ def test_strangers_reach_no_loopback_address_however_it_is_spelt(host: str) -> N
 def test_strangers_reach_no_host_with_an_address_that_is_not_public(address: str) -> None:
     assert not is_public(address)
     resolver = names(inner_test=address, mixed_test=f"8.8.8.8 {address}")
-    assert "inner.test is at an address that is not public" in problem(
+    assert "inner.test has an address that is not public" in problem(
         "http://inner.test/robots.txt", PUBLIC, resolver
     )
-    assert "mixed.test is at an address that is not public" in problem(
+    assert "mixed.test has an address that is not public" in problem(
         "http://mixed.test/robots.txt", PUBLIC, resolver
     )
 
@@ -317,7 +317,7 @@ def test_a_public_site_leads_to_no_private_address(limits: Limits, monkeypatch: 
         monkeypatch.setitem(fetch._DEFAULT_PORTS, "http", port)
         site.answer("/robots.txt", redirect(f"http://inner.test:{port}/secret"))
         message = problem(f"http://outer.test:{port}/robots.txt", limits, resolver)
-        assert "inner.test is at an address that is not public" in message
+        assert "inner.test has an address that is not public" in message
         assert site.paths() == ["/robots.txt"]
         assert fetched(
             f"http://outer.test:{port}/robots.txt", limits, names(outer_test="127.0.0.2", inner_test="127.0.0.2")

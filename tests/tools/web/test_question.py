@@ -61,9 +61,9 @@ def test_urls_are_asked_about_once_each_in_their_order() -> None:
         ({"robots": "", "urls": ["/" * 11]}, "urls: one has more than 10 characters"),
         ({"robots": "", "agents": ["*/"]}, "agents: '*/' contains no product token"),
         ({"robots": "", "agents": ["a", "b", "c"], "urls": ["/1", "/2"]}, "at most 4 verdicts"),
-        ({"robots": "", "categories": ["x"]}, "categories: 'x' is none of training, search"),
+        ({"robots": "", "categories": ["x"]}, "categories: 'x' is not one of training, search"),
         ({"robots": "", "categories": ["training"]}, "1 urls times 45 agents: at most 4 verdicts"),
-        ({"robots": "", "dialect": "x\x1b"}, r"dialect: 'x\\x1b' is none of google"),
+        ({"robots": "", "dialect": "x\x1b"}, r"dialect: 'x\\x1b' is not one of google"),
         ({"robots": "", "dialect": None}, "dialect: expected one of google"),
     ],
 )

@@ -145,7 +145,7 @@ def test_fix_the_typo(newcomer: Newcomer) -> None:
 
 def test_what_changes(newcomer: Newcomer) -> None:
     newcomer.check("User-agnt: *\nDisallow: /cart\n")
-    newcomer.press("See what changes: Write “User-agent: *”; crawlers then obey the line.")
+    newcomer.press("See what changes: Write “User-agent: *”; crawlers then obey it.")
     newcomer.page.wait_for_selector(".considered")
     answered(newcomer.page)
     newcomer.sees("may no longer fetch /cart")

@@ -79,7 +79,7 @@ def decode(origin: Origin, facts: Mapping[str, Any], body: bytes) -> Entry:
     except (zlib.error, ValueError, TypeError, KeyError) as error:
         raise UnreadableEntryError(str(error)) from error
     if not _is_valid(entry):
-        raise UnreadableEntryError("a fact has the wrong type or is out of range")
+        raise UnreadableEntryError("a field has the wrong type or is out of range")
     return entry
 
 

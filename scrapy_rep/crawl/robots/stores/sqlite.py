@@ -171,7 +171,7 @@ class NoFileStore(NullStore):
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:  # noqa: ARG002
         raise StoreAwayError(
-            "there is no project (scrapy.cfg), and so no default store: name one with -s REP_STORE_PATH=FILE"
+            "without a project (scrapy.cfg) there is no default store: name one with -s REP_STORE_PATH=FILE"
         )
 
     def purge(self, origin: Origin | None = None) -> int:

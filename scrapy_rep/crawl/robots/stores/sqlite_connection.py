@@ -249,7 +249,7 @@ class SqliteConnection:
             with suppress(FileNotFoundError):
                 os.replace(f"{self.path}{suffix}", f"{target}{suffix}")
         logger.warning(
-            "The store %s is damaged or not ours (%s): it was renamed to %s, and a new store replaces it.",
+            "The store %s is damaged or belongs to another program (%s): renamed it to %s and started a new one.",
             self.path, error, target,
         )  # fmt: skip
 

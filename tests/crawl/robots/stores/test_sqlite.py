@@ -77,7 +77,7 @@ def test_a_damaged_file_is_set_aside_with_a_warning_and_replaced(
     store.close()
     assert path.with_name("robots.sqlite.aside-1").read_bytes() == b"no database" * 1_000
     (warning,) = caplog.records
-    assert "is damaged or not ours (file is not a database): it was renamed to" in warning.getMessage()
+    assert "belongs to another program (file is not a database): renamed it to" in warning.getMessage()
     assert warning.levelno == logging.WARNING
 
 
