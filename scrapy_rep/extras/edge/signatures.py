@@ -191,7 +191,7 @@ class Signer:
         if scheme not in {"http", "https"} or any(name in headers for name in _HEADERS):  # signed by the project
             return False
         is_direct = self._crawl.targets.of(request) is request.url  # else a service fetches, and it is not us
-        if is_direct and self._follows_nothing(request):
+        if is_direct and goes_where_it_says(request) and self._follows_nothing(request):
             self._crawl.stats.inc_value("rep/sign/signed_count")
             return True
         self._crawl.stats.inc_value("rep/sign/unsigned_count")
@@ -267,13 +267,20 @@ def follows_nothing(kind: type) -> Test:
     return _never
 
 
+def goes_where_it_says(request: Request) -> bool:
+    """Whether *request* names only the host that it is sent to.
+
+    A redirect keeps the ``Host`` header of the project and goes to another host. ``verbatim_url`` leaves international
+    names in a URL, and download handlers encode them by different standards, as different hosts.
+    """
+    origin, parts = Origin.from_url(request.url), urlparse_cached(request)
+    named = (f"{parts.scheme}://{host.decode('latin-1')}" for host in request.headers.getlist(b"Host"))
+    return parts.netloc.isascii() and all(Origin.find(each) == origin for each in named)
+
+
 def authority_of(request: Request) -> str:
-    """The host that *request* names over the wire, as RFC 9421 section 2.2.3 spells it. Raises ``ValueError``."""
-    scheme, _, authority = str(Origin.from_url(request.url)).partition("://")
-    host = request.headers.get(b"Host")
-    if host is None:
-        return authority
-    return str(Origin.from_url(f"{scheme}://{host.decode('latin-1').strip()}")).partition("://")[2]
+    """The host of *request*, as RFC 9421 section 2.2.3 spells it. Raises ``ValueError``."""
+    return str(Origin.from_url(request.url)).partition("://")[2]
 
 
 def checked_agent(agent: str) -> str:

@@ -22,7 +22,14 @@ from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.settings import Settings
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.extras.edge.signatures import Identity, Key, Signer, authority_of, follows_nothing
+from scrapy_rep.extras.edge.signatures import (
+    Identity,
+    Key,
+    Signer,
+    authority_of,
+    follows_nothing,
+    goes_where_it_says,
+)
 from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.run_crawl import Recorder
 from tests.support.signatures import AGENT, Owner, pem, verified
@@ -104,21 +111,38 @@ def test_the_key_of_rfc_9421_signs_its_example(test_key: Key) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "host", "authority"),
+    ("url", "authority"),
     [
-        ("https://example.com/a", None, "example.com"),
-        ("https://EXAMPLE.com:443/a", None, "example.com"),
-        ("http://example.com:443/a", None, "example.com:443"),
-        ("http://user:password@example.com:8080/", None, "example.com:8080"),
-        ("https://bücher.example/", None, "xn--bcher-kva.example"),
-        ("http://[::1]:80/", None, "[::1]"),
-        ("https://127.0.0.1/", "Virtual.Example", "virtual.example"),
-        ("https://127.0.0.1/", "virtual.example:443", "virtual.example"),
-        ("https://127.0.0.1/", "virtual.example:80", "virtual.example:80"),
+        ("https://example.com/a", "example.com"),
+        ("https://EXAMPLE.com:443/a", "example.com"),
+        ("http://example.com:443/a", "example.com:443"),
+        ("http://user:password@example.com:8080/", "example.com:8080"),
+        ("https://bücher.example/", "xn--bcher-kva.example"),
+        ("http://[::1]:80/", "[::1]"),
     ],
 )
-def test_the_authority_is_the_host_that_is_sent(url: str, host: str | None, authority: str) -> None:
-    assert authority_of(Request(url, headers={"Host": host} if host else None)) == authority
+def test_the_authority_is_the_host_that_is_sent(url: str, authority: str) -> None:
+    assert authority_of(Request(url)) == authority
+
+
+@pytest.mark.parametrize(
+    ("url", "hosts", "is_certain"),
+    [
+        ("https://example.com/a", [], True),
+        ("https://example.com/a", ["Example.com:443"], True),
+        ("https://example.com/a", ["example.com:80"], False),
+        ("https://127.0.0.1/", ["virtual.example"], False),
+        ("https://example.com/", ["example.com", "bank.example"], False),
+        ("https://example.com/", ["b\u00fccher.example"], False),
+        ("https://example.com/", [""], False),
+        ("https://xn--fa-hia.example/", [], True),
+        ("https://fa\u00df.example/", [], False),
+    ],
+)
+def test_a_host_is_certain_if_url_and_headers_agree_on_it(url: str, hosts: list[str], is_certain: bool) -> None:
+    request = Request(url, headers={"Host": hosts})
+    request._url = url  # as Scrapy's verbatim_url leaves it
+    assert goes_where_it_says(request) is is_certain
 
 
 # Key and agent.
@@ -384,6 +408,15 @@ def test_a_request_that_a_service_fetches_is_not_signed(owner: Owner, site: Site
     assert unsigned(site, f"/api?url={site.origins[1]}/page")
     assert result.stats["rep/sign/unsigned_count"] == 1
     assert not unsigned(site, "/robots.txt"), "that of the target"
+
+
+def test_a_host_header_carries_no_signature_to_where_a_redirect_leads(owner: Owner, site: Site) -> None:
+    site.answer("/out", redirect(f"{site.origins[1]}/evil"), site.origins[0])
+    host = site.origins[0].partition("://")[2]
+    run(owner, {"url": f"{site.origins[0]}/out", "headers": {"Host": host}})
+    assert not unsigned(site, "/out")
+    assert [each.headers["host"] for each in site.log if each.path == "/evil"] == [host]
+    assert unsigned(site, "/evil")
 
 
 class Follows(HTTP11DownloadHandler):
