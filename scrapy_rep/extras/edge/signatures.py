@@ -6,7 +6,7 @@ URL of the key directory; ``keyid`` is the thumbprint of the key (RFC 7638, RFC 
 It covers neither path nor query, although the draft recommends more: libraries and proxies respell both, and a
 signature over another spelling is worse than none. Who records a signature can repeat it at the same host, so it
 is short-lived. It cannot live for seconds: a request may wait for a connection inside the download handler, for
-``DOWNLOAD_TIMEOUT`` at most, and clocks differ. It lives for that and a minute, and begins ten seconds ago.
+``download_timeout`` at most, and clocks differ. It lives for that and a minute, and begins ten seconds ago.
 
 The text that is signed has one form, of which a few values change. A library for RFC 9421 builds it anew each time
 and takes ten times as long as the signature, so it is a template here. Tests verify it by two such libraries.
@@ -114,7 +114,7 @@ class Key:
 class Identity:
     """A crawler that can be verified: its *key* and its *agent*, the URL at which the public half is published.
 
-    A signature is valid for *seconds*. *label* names it in the headers.
+    A signature is valid for *seconds* at least. *label* names it in the headers.
     """
 
     def __init__(self, key: Key, agent: str, seconds: int, label: str = "sig1") -> None:
@@ -135,16 +135,19 @@ class Identity:
             if not value:
                 raise InvalidSettingError(f"{name} is not set: signatures need REP_SIGN_KEY and REP_SIGN_AGENT")
         timeout = settings.getfloat("DOWNLOAD_TIMEOUT") or _LONGEST  # 0 for none
-        return cls(Key.read(key), checked_agent(agent), _SINCE + int(min(timeout, _LONGEST)) + _SLACK)
+        return cls(Key.read(key), checked_agent(agent), _seconds(timeout))
 
-    def headers(self, authority: str, nonce: str = "", created: int | None = None) -> dict[bytes, bytes]:
+    def headers(
+        self, authority: str, nonce: str = "", created: int | None = None, timeout: float = 0
+    ) -> dict[bytes, bytes]:
         """The headers that sign a request to *authority*: a host in lower case, with its port if that is unusual.
 
-        Raises ``ValueError`` for one that is not ASCII.
+        The request may wait for *timeout* seconds. Raises ``ValueError`` for an authority that is not ASCII.
         """
         created = int(clock.time()) - _SINCE if created is None else created
         nonce = nonce or b64encode(os.urandom(64)).decode()
-        parameters = self._parameters % (created, created + self.seconds, nonce)
+        expires = created + max(self.seconds, _seconds(timeout))
+        parameters = self._parameters % (created, expires, nonce)
         signature = b64encode(self.key.sign((self._base % (authority, parameters)).encode("ascii"))).decode()
         values = (f":{signature}:", parameters, f'"{self.agent}"')
         return {name: f"{self._label}={value}".encode() for name, value in zip(_HEADERS, values, strict=True)}
@@ -216,7 +219,8 @@ class Signer:
         meta = request.meta  # made when it is first asked for, so before the copy
         signed = copy(request)
         signed.headers = request.headers.copy()
-        signed.headers.update(self.identity.headers(authority_of(request)))
+        timeout = meta.get("download_timeout") or 0
+        signed.headers.update(self.identity.headers(authority_of(request), timeout=timeout))
         assert signed.meta is meta  # noqa: S101  # else the latency is lost, and AutoThrottle with it
         return signed
 
@@ -270,8 +274,8 @@ def follows_nothing(kind: type) -> Test:
 def goes_where_it_says(request: Request) -> bool:
     """Whether *request* names only the host that it is sent to.
 
-    A redirect keeps the ``Host`` header of the project and goes to another host. ``verbatim_url`` leaves international
-    names in a URL, and download handlers encode them by different standards, as different hosts.
+    A redirect keeps the ``Host`` header of the project and goes to another host. ``verbatim_url`` leaves
+    international names in a URL, and download handlers encode them by different standards, as different hosts.
     """
     origin, parts = Origin.from_url(request.url), urlparse_cached(request)
     named = (f"{parts.scheme}://{host.decode('latin-1')}" for host in request.headers.getlist(b"Host"))
@@ -335,6 +339,11 @@ def _always(_: Mapping[str, Any]) -> bool:
 
 def _never(_: Mapping[str, Any]) -> bool:
     return False
+
+
+def _seconds(timeout: float) -> int:
+    """For how long a request that may wait for *timeout* seconds has to be signed."""
+    return _SINCE + int(min(timeout, _LONGEST)) + _SLACK
 
 
 def _base64url(octets: bytes) -> str:

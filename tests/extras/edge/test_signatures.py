@@ -266,6 +266,16 @@ def test_every_hop_attempt_and_robots_txt_is_signed_for_its_own_host(loop: str, 
     assert not result.lines("WARNING", "scrapy_rep") + result.lines("ERROR")
 
 
+def test_a_request_with_a_longer_timeout_is_signed_for_longer(owner: Owner, site: Site) -> None:
+    requests = [{"url": f"{site.origin}/{timeout}", "meta": {"download_timeout": timeout}} for timeout in (5, 900)]
+    run(owner, *requests, settings={"ROBOTSTXT_OBEY": False})
+    signatures = {each.path: verified(owner, [each])[0] for each in site.log}
+    assert {path: found["expires"] - found["created"] for path, found in signatures.items()} == {
+        "/5": 250,
+        "/900": 970,
+    }
+
+
 def test_sitemaps_are_signed(owner: Owner, site: Site) -> None:
     world(site)
     run(owner, spider="tests.crawl.sitemap_spiders:Ours", attributes={"sites": [site.origin]})
@@ -508,7 +518,7 @@ def test_scrapys_other_handlers_send_signatures(handler: str, owner: Owner, site
 def test_a_request_that_cannot_be_signed_is_not_sent(
     owner: Owner, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def break_down(*_: object) -> None:
+    def break_down(*_: object, **__: object) -> None:
         raise ValueError("the signer is broken")
 
     monkeypatch.setattr(Identity, "headers", break_down)
