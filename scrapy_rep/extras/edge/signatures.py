@@ -54,6 +54,7 @@ _HEADERS: Final = (b"Signature", b"Signature-Input", b"Signature-Agent")
 _SINCE: Final = 10  # seconds for which a signature is valid already: some clocks run behind
 _SLACK: Final = 60  # seconds beyond the download timeout
 _LONGEST: Final = 3_600  # seconds of a download timeout that count
+_MOST: Final = 65_536  # bytes of a file with a key
 _LOOKS_EVERY: Final = 5.0  # seconds between two looks at the file of the key
 _DOUBTFUL: Final = frozenset({400, 401, 403})  # what a verifier answers to a signature that it does not accept
 
@@ -304,8 +305,13 @@ def thumbprint_of(x: str) -> str:
 
 
 def _read(source: str) -> bytes:
-    name = source.removeprefix("env:")
-    return Path(source).read_bytes() if name == source else os.environ[name].encode()
+    name, file = source.removeprefix("env:"), Path(source)
+    if name != source:
+        return os.environ[name].encode()
+    if file.exists() and not file.is_file():  # a pipe would hold the crawl up
+        raise OSError(0, "it is no regular file")
+    with file.open("rb") as opened:
+        return opened.read(_MOST)
 
 
 def _private_key(text: bytes) -> Ed25519PrivateKey | None:
@@ -317,7 +323,7 @@ def _private_key(text: bytes) -> Ed25519PrivateKey | None:
                 return None
             return Ed25519PrivateKey.from_private_bytes(urlsafe_b64decode(jwk["d"] + "=="))
         key = load_pem_private_key(text, None)
-    except (ValueError, TypeError, KeyError, UnsupportedAlgorithm):
+    except (ValueError, TypeError, KeyError, RecursionError, UnsupportedAlgorithm):
         return None
     return key if isinstance(key, Ed25519PrivateKey) else None
 

@@ -172,6 +172,7 @@ LOCKED = pem(Ed25519PrivateKey.generate(), BestAvailableEncryption(b"password"))
         (LOCKED, "leads to no unencrypted Ed25519 key"),
         (b"", "leads to no unencrypted Ed25519 key"),
         (b"{", "leads to no unencrypted Ed25519 key"),
+        (b'{"a":' * 10_000, "leads to no unencrypted Ed25519 key"),
         (json.dumps({**TEST_KEY, "d": "AAAA"}).encode(), "leads to no unencrypted Ed25519 key"),
         (json.dumps({**TEST_KEY, "crv": "X25519"}).encode(), "leads to no unencrypted Ed25519 key"),
         (json.dumps({"kty": "OKP", "crv": "Ed25519", "x": TEST_KEY["x"]}).encode(), "no unencrypted Ed25519 key"),
@@ -186,6 +187,17 @@ def test_a_file_without_a_key_is_refused(text: bytes | None, why: str, tmp_path:
         Key.read(str(file))
     assert why in str(caught.value)
     assert "expected the path of a PEM or JWK file" in str(caught.value)
+
+
+def test_only_the_start_of_a_regular_file_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for no_file in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(InvalidSettingError, match="it is no regular file"):
+            Key.read(str(no_file))
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(2**40)
+    with pytest.raises(InvalidSettingError, match="no unencrypted Ed25519 key"):
+        Key.read(str(tmp_path / "huge"))
 
 
 @pytest.mark.parametrize(
