@@ -290,7 +290,7 @@ def authority_of(request: Request) -> str:
 
 def checked_agent(agent: str) -> str:
     """*agent*, a value of ``REP_SIGN_AGENT``. Raises `InvalidSettingError` for one that no site could fetch."""
-    if not _AGENT.fullmatch(agent):
+    if not (_AGENT.fullmatch(agent) and Origin.find(agent)):
         raise InvalidSettingError(
             f"REP_SIGN_AGENT = {agent!r}: expected the https URL of your key directory, such as"
             " https://bot.example/.well-known/http-message-signatures-directory"

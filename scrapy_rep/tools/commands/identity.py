@@ -85,23 +85,25 @@ def _write(folder: Path, agent: str, settings: BaseSettings, *, is_new: bool) ->
         hint = "has a key already: --rotate adds another" if is_new else "has no sign.pem: --make writes one"
         raise InputError(f"{folder} {hint}")
     folder.mkdir(parents=True, exist_ok=True)
-    files.append(folder / (f"sign-{len(files) + 1}.pem" if files else "sign.pem"))
+    keys, new = [Key.read(str(each)) for each in files[-1:]], folder / "sign.pem"
+    if files:
+        new = folder / f"sign-{int(re.sub('[^0-9]', '', files[-1].stem) or 1) + 1}.pem"
     private = Ed25519PrivateKey.generate()
-    with open(os.open(files[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    keys = [Key.read(str(each)) for each in files[-2:]]
+    keys.append(Key(private))
     body = json.dumps({"keys": [{**key.jwk, "kid": key.thumbprint, "use": "sig"} for key in keys]}).encode()
     now, authority = int(clock.time()), str(Origin.from_url(agent)).partition("://")[2]
     headers = directory_headers(keys, authority, body, now, now + _YEAR)
     (folder / DIRECTORY).write_bytes(body)
     (folder / _HEADERS).write_text("".join(f"{name}: {value}\n" for name, value in headers.items()))
-    yield "key", f"{files[-1]}, for your eyes only; its thumbprint is {keys[-1].thumbprint}", True
+    yield "key", f"{new}, for your eyes only; its thumbprint is {keys[-1].thumbprint}", True
     yield "publish", f"{folder / DIRECTORY} at {_url(agent)}, with the headers in {folder / _HEADERS}", True
     if is_new:
         (folder / _CARD).write_text(json.dumps(_card(agent, settings), indent=2) + "\n")
         yield "card", f"{folder / _CARD}, by a draft, draft-meunier-webbotauth-registry-04: complete it", True
     when = "" if is_new else " in a day, when the caches of verifiers have the new directory"
-    yield "set", f"REP_SIGN_KEY = {str(files[-1])!r}{when}", True
+    yield "set", f"REP_SIGN_KEY = {str(new.absolute())!r}{when}", True
 
 
 def directory_headers(keys: Sequence[Key], authority: str, body: bytes, since: int, until: int) -> dict[str, str]:

@@ -219,6 +219,7 @@ def test_a_setting_that_is_the_key_itself_is_refused_without_showing_it(value: s
         ({"REP_SIGN_AGENT": "http://bot.example/"}, "expected the https URL of your key directory"),
         ({"REP_SIGN_AGENT": "https://user@bot.example/"}, "expected the https URL"),
         ({"REP_SIGN_AGENT": "https://bot.example/#keys"}, "expected the https URL"),
+        ({"REP_SIGN_AGENT": "https://bot.example:99999/"}, "expected the https URL"),
         ({"REP_SIGN_AGENT": 'https://bot.example/"'}, "expected the https URL"),
         ({"REP_SIGN_AGENT": "bot.example"}, "expected the https URL"),
         ({"REP_SIGN_KEY": "nowhere.pem"}, "REP_SIGN_KEY cannot be read (No such file or directory)"),

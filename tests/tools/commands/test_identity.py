@@ -72,6 +72,26 @@ def test_make_overwrites_nothing_and_rotate_keeps_the_key_before(tmp_path: Path)
     assert (tmp_path / "sign.pem").read_bytes() == first
 
 
+def test_rotate_goes_on_when_the_key_before_is_gone(tmp_path: Path) -> None:
+    made(tmp_path)
+    made(tmp_path, option="--rotate")
+    (tmp_path / "sign.pem").unlink()
+    assert made(tmp_path, option="--rotate")[0] == 0
+    assert sorted(file.name for file in tmp_path.glob("*.pem")) == ["sign-2.pem", "sign-3.pem"]
+
+
+def test_rotate_changes_nothing_if_the_key_before_cannot_be_read(tmp_path: Path) -> None:
+    made(tmp_path)
+    (tmp_path / "sign.pem").write_text("no key")
+    assert made(tmp_path, option="--rotate")[0] == 2
+    assert [file.name for file in tmp_path.glob("*.pem")] == ["sign.pem"]
+
+
+def test_the_setting_to_copy_holds_in_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"REP_SIGN_KEY = {str(tmp_path / 'secrets' / 'sign.pem')!r}" in made(Path("secrets"))[1]
+
+
 def test_rotate_needs_a_key_and_make_a_url(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert made(tmp_path, option="--rotate")[0] == 2
     assert "has no sign.pem: --make writes one" in capsys.readouterr().err
