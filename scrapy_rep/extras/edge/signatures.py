@@ -74,6 +74,9 @@ _OTHERS: Final[Mapping[str, Test]] = {
     "scrapy_playwright.handler": lambda meta: not meta.get("playwright"),
 }
 
+# The names of methods by which a handler may send: not of Python's own, such as __init__ and _abc_impl.
+_SENDING: Final = re.compile("download_request|_(?!_|abc_)")
+
 _MAY_FOLLOW: Final = (
     "Requests through %s.%s that may follow redirects by themselves are not signed: they would carry a signature"
     " to other sites. The stat rep/sign/unsigned_count counts them."
@@ -260,15 +263,13 @@ class Signer:
 def follows_nothing(kind: type) -> Test:
     """Whether a download handler of class *kind* sends a request without following redirects: a test of its meta.
 
-    A class that extends one of Scrapy's counts as that if it sends by the method that it inherits.
+    A class that extends one of these counts as that if it sends by the methods that it inherits.
     """
+    own: set[str] = set()
     for each in kind.__mro__:
-        if each.__module__ in _OTHERS:
-            return _OTHERS[each.__module__]
-        if each.__module__ in _SCRAPYS:
-            return _always
-        if "download_request" in vars(each):
-            break
+        if each.__module__ in _OTHERS or each.__module__ in _SCRAPYS:
+            return _never if own & set(dir(each)) else _OTHERS.get(each.__module__, _always)
+        own.update(filter(_SENDING.match, vars(each)))
     return _never
 
 

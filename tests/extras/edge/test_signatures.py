@@ -482,6 +482,12 @@ def test_a_response_has_the_request_without_a_signature_whatever_its_handler_say
 class Extends(HTTP11DownloadHandler):
     """A handler of a project that sends as Scrapy does."""
 
+    lazy = False
+
+    def __init__(self, crawler: Any) -> None:
+        super().__init__(crawler)
+        self.own = 1
+
 
 def test_a_handler_that_may_follow_redirects_gets_no_signature_and_one_warning(owner: Owner, site: Site) -> None:
     handlers = {"DOWNLOAD_HANDLERS": {"http": f"{__name__}.Follows"}}
@@ -496,6 +502,20 @@ def test_a_handler_that_may_follow_redirects_gets_no_signature_and_one_warning(o
 def test_a_handler_that_inherits_how_it_sends_gets_signatures(owner: Owner, site: Site) -> None:
     run(owner, f"{site.origin}/a", settings={"DOWNLOAD_HANDLERS": {"http": f"{__name__}.Extends"}})
     assert len(verified(owner, site.log)) == 2
+
+
+def test_a_handler_whose_client_follows_redirects_gets_no_signature(owner: Owner, site: Site) -> None:
+    handlers = pytest.importorskip("scrapy.core.downloader.handlers._httpx")
+
+    class OtherClient(handlers.HttpxDownloadHandler):  # type: ignore[name-defined,misc]
+        def _make_client(self, *arguments: Any) -> Any:
+            client = super()._make_client(*arguments)
+            client.follow_redirects = True
+            return client
+
+    site.answer("/a", redirect(f"{site.origins[1]}/evil"), site.origins[0])
+    run(owner, f"{site.origin}/a", settings={"DOWNLOAD_HANDLERS": {"http": OtherClient}})
+    assert unsigned(site, "/evil")
 
 
 @pytest.mark.parametrize(
