@@ -54,7 +54,6 @@ _HEADERS: Final = (b"Signature", b"Signature-Input", b"Signature-Agent")
 _SINCE: Final = 10  # seconds for which a signature is valid already: some clocks run behind
 _SLACK: Final = 60  # seconds beyond the download timeout
 _LONGEST: Final = 3_600  # seconds of a download timeout that count
-_MOST: Final = 65_536  # bytes of a file with a key
 _LOOKS_EVERY: Final = 5.0  # seconds between two looks at the file of the key
 _DOUBTFUL: Final = frozenset({400, 401, 403})  # what a verifier answers to a signature that it does not accept
 
@@ -62,12 +61,10 @@ _WHERE: Final = "the path of a PEM or JWK file with an Ed25519 private key, or e
 # No password and no fragment; and neither '"' nor '\', which a structured field would escape.
 _AGENT: Final = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?][!$-\[\]-~]*)?")
 
-_SCRAPYS: Final = frozenset(
-    f"scrapy.core.downloader.handlers.{name}"
-    for name in ("http", "http10", "http11", "http2", "_aiohttp", "aiohttp", "_httpx", "httpx")
-)
-# Handlers from elsewhere, and which requests, by their meta, they send by a client that follows no redirect.
-_OTHERS: Final[Mapping[str, Test]] = {
+_SCRAPYS: Final = ("http", "http10", "http11", "http2", "_aiohttp", "aiohttp", "_httpx", "httpx")
+# Modules of download handlers, and which requests, by their meta, these send by a client that follows no redirect.
+_CLIENTS: Final[Mapping[str, Test]] = {
+    **{f"scrapy.core.downloader.handlers.{name}": lambda _: True for name in _SCRAPYS},
     "scrapy_impersonate.handler": lambda meta: (
         not ((meta.get("impersonate_args") or {}).get("allow_redirects") or meta.get("impersonate_curl_options"))
     ),
@@ -141,14 +138,12 @@ class Identity:
         timeout = settings.getfloat("DOWNLOAD_TIMEOUT") or _LONGEST  # 0 for none
         return cls(Key.read(key), checked_agent(agent), _seconds(timeout))
 
-    def headers(
-        self, authority: str, nonce: str = "", created: int | None = None, timeout: float = 0
-    ) -> dict[bytes, bytes]:
+    def headers(self, authority: str, nonce: str = "", created: int = 0, timeout: float = 0) -> dict[bytes, bytes]:
         """The headers that sign a request to *authority*: a host in lower case, with its port if that is unusual.
 
         The request may wait for *timeout* seconds. Raises ``ValueError`` for an authority that is not ASCII.
         """
-        created = int(clock.time()) - _SINCE if created is None else created
+        created = created or int(clock.time()) - _SINCE
         nonce = nonce or b64encode(os.urandom(64)).decode()
         expires = created + max(self.seconds, _seconds(timeout))
         parameters = self._parameters % (created, expires, nonce)
@@ -267,8 +262,8 @@ def follows_nothing(kind: type) -> Test:
     """
     own: set[str] = set()
     for each in kind.__mro__:
-        if each.__module__ in _OTHERS or each.__module__ in _SCRAPYS:
-            return _never if own & set(dir(each)) else _OTHERS.get(each.__module__, _always)
+        if each.__module__ in _CLIENTS:
+            return _never if own & set(dir(each)) else _CLIENTS[each.__module__]
         own.update(filter(_SENDING.match, vars(each)))
     return _never
 
@@ -312,7 +307,7 @@ def _read(source: str) -> bytes:
     if file.exists() and not file.is_file():  # a pipe would hold the crawl up
         raise OSError(0, "it is no regular file")
     with file.open("rb") as opened:
-        return opened.read(_MOST)
+        return opened.read(65_536)  # a key is shorter
 
 
 def _private_key(text: bytes) -> Ed25519PrivateKey | None:
@@ -338,10 +333,6 @@ def _state_of(source: str) -> tuple[int, ...] | None:
     except (OSError, ValueError):
         return ()
     return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _always(_: Mapping[str, Any]) -> bool:
-    return True
 
 
 def _never(_: Mapping[str, Any]) -> bool:
