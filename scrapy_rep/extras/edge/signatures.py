@@ -102,7 +102,7 @@ class Key:
         try:
             private = _private_key(_read(source))
         except (OSError, ValueError, KeyError) as error:
-            why = getattr(error, "strerror", None) or "there is none"
+            why = getattr(error, "strerror", None) or "no such file or variable"
             raise InvalidSettingError(f"REP_SIGN_KEY cannot be read ({why}): expected {_WHERE}") from None
         if private is None:
             raise InvalidSettingError(f"REP_SIGN_KEY leads to no unencrypted Ed25519 key: expected {_WHERE}")
@@ -303,7 +303,7 @@ def thumbprint_of(x: str) -> str:
 def _read(source: str) -> bytes:
     name, file = source.removeprefix("env:"), Path(source)
     if name != source:
-        return os.environ[name].encode()
+        return os.fsencode(os.environ[name])  # raises nothing that would hold the text
     if file.exists() and not file.is_file():  # a pipe would hold the crawl up
         raise OSError(0, "it is no regular file")
     with file.open("rb") as opened:

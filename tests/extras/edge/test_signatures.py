@@ -189,6 +189,20 @@ def test_a_file_without_a_key_is_refused(text: bytes | None, why: str, tmp_path:
     assert "expected the path of a PEM or JWK file" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("value", "why"), [(None, "no such file or variable"), (b"\x80SECRET", "no unencrypted Ed25519 key")]
+)
+def test_a_variable_without_a_key_is_refused_and_no_exception_holds_its_text(
+    value: bytes | None, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("MY_KEY", os.fsdecode(value))
+    with pytest.raises(InvalidSettingError, match=why) as caught:
+        Key.read("env:MY_KEY")
+    assert "SECRET" not in repr((caught.value, caught.value.__context__))
+
+
 def test_only_the_start_of_a_regular_file_is_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for no_file in (tmp_path / "pipe", tmp_path):
