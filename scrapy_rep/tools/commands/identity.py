@@ -25,8 +25,10 @@ from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from scrapy.utils.misc import load_object
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.crawl.runtime.product_tokens import header_of, tokens_of
 from scrapy_rep.extras.edge.signatures import TAG, Identity, Key, checked_agent, thumbprint_of
@@ -70,6 +72,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         checks = [*_write(folder, checked_agent(parsed.sign_agent), settings, is_new=bool(arguments.make))]
     else:
         checks = [*_checks(Identity.from_settings(settings, parsed.sign_key, parsed.sign_agent))]
+        if not _signs(settings):
+            checks.append(("crawl", 'nothing is signed: set ADDONS = {"scrapy_rep.Addon": 300}', False))
     lines = [(label, [text if is_right else paint(text, "bad", out)]) for label, text, is_right in checks]
     out.writelines(f"{line}\n" for line in labelled(lines, out))
     return OK if all(is_right for _, _, is_right in checks) else FOUND
@@ -134,6 +138,14 @@ def _card(agent: str, settings: BaseSettings) -> dict[str, Any]:
 
 
 # What a site sees.
+
+
+def _signs(settings: BaseSettings) -> bool:
+    """Whether a crawl with *settings* has the extension that signs, by the add-on or without it."""
+    listed = {**settings.getdict("ADDONS"), **settings.getdict("EXTENSIONS")}
+    kinds = (load_object(each) for each, place in listed.items() if place is not None)
+    ours = (load_object("scrapy_rep.Addon"), RepExtension)
+    return any(isinstance(kind, type) and issubclass(kind, ours) for kind in kinds)
 
 
 def _checks(identity: Identity) -> Iterator[tuple[str, str, bool]]:

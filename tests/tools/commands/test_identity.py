@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep import Addon
 from scrapy_rep.extras.edge.signatures import Key
 from scrapy_rep.tools.commands import identity
 from scrapy_rep.tools.commands.identity import DIRECTORY, MEDIA_TYPE, directory_headers
 from tests.support.command import command_here
+from tests.support.crawl import ADDON
 from tests.support.signatures import AGENT
 from tests.support.site import Answer, Site, redirect
 
@@ -34,7 +36,7 @@ def made(folder: Path, agent: str = AGENT, option: str = "--make", **settings: A
 
 
 def checked(key: Path, agent: str) -> tuple[int, str]:
-    return command_here(identity, REP_SIGN_KEY=str(key), REP_SIGN_AGENT=agent)
+    return command_here(identity, REP_SIGN_KEY=str(key), REP_SIGN_AGENT=agent, **ADDON)
 
 
 def publish(site: Site, folder: Path, **more: str) -> str:
@@ -174,6 +176,26 @@ def test_what_a_site_could_not_verify_is_found(site: Site, tmp_path: Path) -> No
     assert site.count("/elsewhere") == 0
     site.stop_listening()
     assert "no answer: " in told()
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_signed"),
+    [
+        ({}, False),
+        ({"ADDONS": {"scrapy_rep.Addon": None}}, False),
+        ({"ADDONS": {Addon: 300}}, True),
+        ({"ADDONS": {}, "EXTENSIONS": {"scrapy_rep.RepExtension": 0}}, True),
+    ],
+)
+def test_a_crawl_without_the_extension_is_found(
+    settings: dict[str, Any], is_signed: bool, site: Site, tmp_path: Path
+) -> None:
+    agent = f"{site.origin}{PATH}"
+    made(tmp_path, agent)
+    publish(site, tmp_path)
+    key = {"REP_SIGN_KEY": str(tmp_path / "sign.pem"), "REP_SIGN_AGENT": agent}
+    code, out = command_here(identity, **key, **settings)
+    assert ("nothing is signed" in out, code) == (not is_signed, not is_signed)
 
 
 def test_a_certificate_that_nobody_trusts_is_no_directory(tmp_path: Path) -> None:
