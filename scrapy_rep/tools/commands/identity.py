@@ -1,11 +1,12 @@
 """Make the key that signs requests, and check that a site can verify them.
 
---make writes a private key, the key directory to publish, the headers to serve it with, and a signature agent card
-into a folder. --rotate adds a new key there, and keeps the one before in the directory. No key is overwritten.
+--make writes a private key, the key directory to publish at REP_SIGN_AGENT, the headers to serve it with, and a
+signature agent card into a folder. --rotate adds a new key there, and keeps the one before in the directory. No
+key is overwritten.
 
 Without them the key of REP_SIGN_KEY signs a request, and the directory at REP_SIGN_AGENT is fetched: a verifier
-for RFC 9421 checks both. Exits with 0, with 1 when a site could not verify the crawl, and with 2 when the settings
-or the folder cannot be used. Needs the extra sign: pip install 'scrapy-rep[sign]'.
+for RFC 9421 checks both. Exits with 0, with 1 when a site could not verify the crawl, and with 2 when the
+settings or the folder cannot be used. Checking needs the extra sign: pip install 'scrapy-rep[sign]'.
 """
 
 from __future__ import annotations
