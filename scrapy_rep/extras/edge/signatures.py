@@ -6,7 +6,7 @@ URL of the key directory; ``keyid`` is the thumbprint of the key (RFC 7638, RFC 
 It covers neither path nor query, although the draft recommends more: libraries and proxies respell both, and a
 signature over another spelling is worse than none. Who records a signature can repeat it at the same host, so it
 is short-lived. It cannot live for seconds: a request may wait for a connection inside the download handler, for
-``DOWNLOAD_TIMEOUT`` at most, and clocks differ. It lives for that and a minute, and begins ten seconds ago.
+``download_timeout`` at most, and clocks differ. It lives for that and a minute, and begins ten seconds ago.
 
 The text that is signed has one form, of which a few values change. A library for RFC 9421 builds it anew each time
 and takes ten times as long as the signature, so it is a template here. Tests verify it by two such libraries.
@@ -62,7 +62,7 @@ _WHERE: Final = "the path of a PEM or JWK file with an Ed25519 private key, or e
 _AGENT: Final = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?][!$-\[\]-~]*)?")
 
 _SCRAPYS: Final = ("http", "http10", "http11", "http2", "_aiohttp", "aiohttp", "_httpx", "httpx")
-# Modules of handlers, and which requests, by their meta, they send by a client that follows no redirect.
+# Modules of download handlers, and which requests, by their meta, these send by a client that follows no redirect.
 _CLIENTS: Final[Mapping[str, Test]] = {
     **{f"scrapy.core.downloader.handlers.{name}": lambda _: True for name in _SCRAPYS},
     "scrapy_impersonate.handler": lambda meta: (
@@ -70,6 +70,9 @@ _CLIENTS: Final[Mapping[str, Test]] = {
     ),
     "scrapy_playwright.handler": lambda meta: not meta.get("playwright"),
 }
+
+# The names of methods by which a handler may send: not of Python's own, such as __init__ and _abc_impl.
+_SENDING: Final = re.compile("download_request|_(?!_|abc_)")
 
 _MAY_FOLLOW: Final = (
     "Requests through %s.%s that may follow redirects by themselves are not signed: they would carry a signature"
@@ -99,7 +102,7 @@ class Key:
         try:
             private = _private_key(_read(source))
         except (OSError, ValueError, KeyError) as error:
-            why = getattr(error, "strerror", None) or "there is none"
+            why = getattr(error, "strerror", None) or "no such file or variable"
             raise InvalidSettingError(f"REP_SIGN_KEY cannot be read ({why}): expected {_WHERE}") from None
         if private is None:
             raise InvalidSettingError(f"REP_SIGN_KEY leads to no unencrypted Ed25519 key: expected {_WHERE}")
@@ -112,7 +115,7 @@ class Key:
 class Identity:
     """A crawler that can be verified: its *key* and its *agent*, the URL at which the public half is published.
 
-    A signature is valid for *seconds*. *label* names it in the headers.
+    A signature is valid for *seconds* at least. *label* names it in the headers.
     """
 
     def __init__(self, key: Key, agent: str, seconds: int, label: str = "sig1") -> None:
@@ -133,16 +136,17 @@ class Identity:
             if not value:
                 raise InvalidSettingError(f"{name} is not set: signatures need REP_SIGN_KEY and REP_SIGN_AGENT")
         timeout = settings.getfloat("DOWNLOAD_TIMEOUT") or _LONGEST  # 0 for none
-        return cls(Key.read(key), checked_agent(agent), _SINCE + int(min(timeout, _LONGEST)) + _SLACK)
+        return cls(Key.read(key), checked_agent(agent), _seconds(timeout))
 
-    def headers(self, authority: str, nonce: str = "", created: int | None = None) -> dict[bytes, bytes]:
+    def headers(self, authority: str, nonce: str = "", created: int = 0, timeout: float = 0) -> dict[bytes, bytes]:
         """The headers that sign a request to *authority*: a host in lower case, with its port if that is unusual.
 
-        Raises ``ValueError`` for one that is not ASCII.
+        The request may wait for *timeout* seconds. Raises ``ValueError`` for an authority that is not ASCII.
         """
-        created = int(clock.time()) - _SINCE if created is None else created
+        created = created or int(clock.time()) - _SINCE
         nonce = nonce or b64encode(os.urandom(64)).decode()
-        parameters = self._parameters % (created, created + self.seconds, nonce)
+        expires = created + max(self.seconds, _seconds(timeout))
+        parameters = self._parameters % (created, expires, nonce)
         signature = b64encode(self.key.sign((self._base % (authority, parameters)).encode("ascii"))).decode()
         values = (f":{signature}:", parameters, f'"{self.agent}"')
         return {name: f"{self._label}={value}".encode() for name, value in zip(_HEADERS, values, strict=True)}
@@ -189,7 +193,7 @@ class Signer:
         if scheme not in {"http", "https"} or any(name in headers for name in _HEADERS):  # signed by the project
             return False
         is_direct = self._crawl.targets.of(request) is request.url  # else a service fetches, and it is not us
-        if is_direct and self._follows_nothing(request):
+        if is_direct and goes_where_it_says(request) and self._follows_nothing(request):
             self._crawl.stats.inc_value("rep/sign/signed_count")
             return True
         self._crawl.stats.inc_value("rep/sign/unsigned_count")
@@ -214,7 +218,8 @@ class Signer:
         meta = request.meta  # made when it is first asked for, so before the copy
         signed = copy(request)
         signed.headers = request.headers.copy()
-        signed.headers.update(self.identity.headers(authority_of(request)))
+        timeout = meta.get("download_timeout") or 0
+        signed.headers.update(self.identity.headers(authority_of(request), timeout=timeout))
         assert signed.meta is meta  # noqa: S101  # else the latency is lost, and AutoThrottle with it
         return signed
 
@@ -253,27 +258,35 @@ class Signer:
 def follows_nothing(kind: type) -> Test:
     """Whether a download handler of class *kind* sends a request without following redirects: a test of its meta.
 
-    A class that extends one of Scrapy's counts as that if it sends by the method that it inherits.
+    A class that extends one of these counts as that if it sends by the methods that it inherits.
     """
+    own: set[str] = set()
     for each in kind.__mro__:
         if each.__module__ in _CLIENTS:
-            return _CLIENTS[each.__module__]
-        if "download_request" in vars(each):
-            break
-    return lambda _: False
+            return _never if own & set(dir(each)) else _CLIENTS[each.__module__]
+        own.update(filter(_SENDING.match, vars(each)))
+    return _never
+
+
+def goes_where_it_says(request: Request) -> bool:
+    """Whether *request* names only the host that it is sent to.
+
+    A redirect keeps the ``Host`` header of the project and goes to another host. ``verbatim_url`` leaves
+    international names in a URL, and download handlers encode them by different standards, as different hosts.
+    """
+    origin, parts = Origin.from_url(request.url), urlparse_cached(request)
+    named = (f"{parts.scheme}://{host.decode('latin-1')}" for host in request.headers.getlist(b"Host"))
+    return parts.netloc.isascii() and all(Origin.find(each) == origin for each in named)
 
 
 def authority_of(request: Request) -> str:
-    """The host that *request* names over the wire, as RFC 9421 section 2.2.3 spells it. Raises ``ValueError``."""
-    url, host = request.url, request.headers.get(b"Host")
-    if host is not None:
-        url = f"{urlparse_cached(request).scheme}://{host.decode('latin-1').strip()}"
-    return str(Origin.from_url(url)).partition("://")[2]
+    """The host of *request*, as RFC 9421 section 2.2.3 spells it. Raises ``ValueError``."""
+    return str(Origin.from_url(request.url)).partition("://")[2]
 
 
 def checked_agent(agent: str) -> str:
     """*agent*, a value of ``REP_SIGN_AGENT``. Raises `InvalidSettingError` for one that no site could fetch."""
-    if not _AGENT.fullmatch(agent):
+    if not (_AGENT.fullmatch(agent) and Origin.find(agent)):
         raise InvalidSettingError(
             f"REP_SIGN_AGENT = {agent!r}: expected the https URL of your key directory, such as"
             " https://bot.example/.well-known/http-message-signatures-directory"
@@ -288,8 +301,13 @@ def thumbprint_of(x: str) -> str:
 
 
 def _read(source: str) -> bytes:
-    name = source.removeprefix("env:")
-    return Path(source).read_bytes() if name == source else os.environ[name].encode()
+    name, file = source.removeprefix("env:"), Path(source)
+    if name != source:
+        return os.fsencode(os.environ[name])  # raises nothing that would hold the text
+    if file.exists() and not file.is_file():  # a pipe would hold the crawl up
+        raise OSError(0, "it is no regular file")
+    with file.open("rb") as opened:
+        return opened.read(65_536)  # a key is shorter
 
 
 def _private_key(text: bytes) -> Ed25519PrivateKey | None:
@@ -301,7 +319,7 @@ def _private_key(text: bytes) -> Ed25519PrivateKey | None:
                 return None
             return Ed25519PrivateKey.from_private_bytes(urlsafe_b64decode(jwk["d"] + "=="))
         key = load_pem_private_key(text, None)
-    except (ValueError, TypeError, KeyError, UnsupportedAlgorithm):
+    except (ValueError, TypeError, KeyError, RecursionError, UnsupportedAlgorithm):
         return None
     return key if isinstance(key, Ed25519PrivateKey) else None
 
@@ -315,6 +333,15 @@ def _state_of(source: str) -> tuple[int, ...] | None:
     except (OSError, ValueError):
         return ()
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _never(_: Mapping[str, Any]) -> bool:
+    return False
+
+
+def _seconds(timeout: float) -> int:
+    """For how long a request that may wait for *timeout* seconds has to be signed."""
+    return _SINCE + int(min(timeout, _LONGEST)) + _SLACK
 
 
 def _base64url(octets: bytes) -> str:

@@ -1,11 +1,12 @@
 """Make the key that signs requests, and check that a site can verify them.
 
---make writes a private key, the key directory to publish, the headers to serve it with, and a signature agent card
-into a folder. --rotate adds a new key there, and keeps the one before in the directory. No key is overwritten.
+--make writes a private key, the key directory to publish at REP_SIGN_AGENT, the headers to serve it with, and a
+signature agent card into a folder. --rotate adds a new key there, and keeps the one before in the directory. No
+key is overwritten.
 
 Without them the key of REP_SIGN_KEY signs a request, and the directory at REP_SIGN_AGENT is fetched: a verifier
-for RFC 9421 checks both. Exits with 0, with 1 when a site could not verify the crawl, and with 2 when the settings
-or the folder cannot be used. Needs the extra sign: pip install 'scrapy-rep[sign]'.
+for RFC 9421 checks both. Exits with 0, with 1 when a site could not verify the crawl, and with 2 when the
+settings or the folder cannot be used. Checking needs the extra sign: pip install 'scrapy-rep[sign]'.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from urllib.parse import urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from scrapy.utils.misc import load_object
 
 from scrapy_rep.clock import clock
+from scrapy_rep.crawl.gate.extension import RepExtension
 from scrapy_rep.crawl.runtime.log import describe
 from scrapy_rep.crawl.runtime.product_tokens import header_of, tokens_of
 from scrapy_rep.extras.edge.signatures import TAG, Identity, Key, checked_agent, thumbprint_of
@@ -70,6 +73,8 @@ def run(arguments: Namespace, settings: BaseSettings, out: IO[str]) -> int:
         checks = [*_write(folder, checked_agent(parsed.sign_agent), settings, is_new=bool(arguments.make))]
     else:
         checks = [*_checks(Identity.from_settings(settings, parsed.sign_key, parsed.sign_agent))]
+        if not _signs(settings):
+            checks.append(("crawl", 'nothing is signed: set ADDONS = {"scrapy_rep.Addon": 300}', False))
     lines = [(label, [text if is_right else paint(text, "bad", out)]) for label, text, is_right in checks]
     out.writelines(f"{line}\n" for line in labelled(lines, out))
     return OK if all(is_right for _, _, is_right in checks) else FOUND
@@ -85,23 +90,25 @@ def _write(folder: Path, agent: str, settings: BaseSettings, *, is_new: bool) ->
         hint = "has a key already: --rotate adds another" if is_new else "has no sign.pem: --make writes one"
         raise InputError(f"{folder} {hint}")
     folder.mkdir(parents=True, exist_ok=True)
-    files.append(folder / (f"sign-{len(files) + 1}.pem" if files else "sign.pem"))
+    keys, new = [Key.read(str(each)) for each in files[-1:]], folder / "sign.pem"
+    if files:
+        new = folder / f"sign-{int(re.sub('[^0-9]', '', files[-1].stem) or 1) + 1}.pem"
     private = Ed25519PrivateKey.generate()
-    with open(os.open(files[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    keys = [Key.read(str(each)) for each in files[-2:]]
+    keys.append(Key(private))
     body = json.dumps({"keys": [{**key.jwk, "kid": key.thumbprint, "use": "sig"} for key in keys]}).encode()
     now, authority = int(clock.time()), str(Origin.from_url(agent)).partition("://")[2]
     headers = directory_headers(keys, authority, body, now, now + _YEAR)
     (folder / DIRECTORY).write_bytes(body)
     (folder / _HEADERS).write_text("".join(f"{name}: {value}\n" for name, value in headers.items()))
-    yield "key", f"{files[-1]}, for your eyes only; its thumbprint is {keys[-1].thumbprint}", True
+    yield "key", f"{new}, for your eyes only; its thumbprint is {keys[-1].thumbprint}", True
     yield "publish", f"{folder / DIRECTORY} at {_url(agent)}, with the headers in {folder / _HEADERS}", True
     if is_new:
         (folder / _CARD).write_text(json.dumps(_card(agent, settings), indent=2) + "\n")
         yield "card", f"{folder / _CARD}, by a draft, draft-meunier-webbotauth-registry-04: complete it", True
     when = "" if is_new else " in a day, when the caches of verifiers have the new directory"
-    yield "set", f"REP_SIGN_KEY = {str(files[-1])!r}{when}", True
+    yield "set", f"REP_SIGN_KEY = {str(new.absolute())!r}{when}", True
 
 
 def directory_headers(keys: Sequence[Key], authority: str, body: bytes, since: int, until: int) -> dict[str, str]:
@@ -132,6 +139,14 @@ def _card(agent: str, settings: BaseSettings) -> dict[str, Any]:
 
 
 # What a site sees.
+
+
+def _signs(settings: BaseSettings) -> bool:
+    """Whether a crawl with *settings* has the extension that signs, by the add-on or without it."""
+    listed = {**settings.getdict("ADDONS"), **settings.getdict("EXTENSIONS")}
+    kinds = (load_object(each) for each, place in listed.items() if place is not None)
+    ours = (load_object("scrapy_rep.Addon"), RepExtension)
+    return any(isinstance(kind, type) and issubclass(kind, ours) for kind in kinds)
 
 
 def _checks(identity: Identity) -> Iterator[tuple[str, str, bool]]:

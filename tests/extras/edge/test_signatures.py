@@ -22,7 +22,14 @@ from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.settings import Settings
 
 from scrapy_rep.exceptions import InvalidSettingError
-from scrapy_rep.extras.edge.signatures import Identity, Key, Signer, authority_of, follows_nothing
+from scrapy_rep.extras.edge.signatures import (
+    Identity,
+    Key,
+    Signer,
+    authority_of,
+    follows_nothing,
+    goes_where_it_says,
+)
 from tests.support.crawl import Crawl, crawl, on_each_loop
 from tests.support.run_crawl import Recorder
 from tests.support.signatures import AGENT, Owner, pem, verified
@@ -104,21 +111,38 @@ def test_the_key_of_rfc_9421_signs_its_example(test_key: Key) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "host", "authority"),
+    ("url", "authority"),
     [
-        ("https://example.com/a", None, "example.com"),
-        ("https://EXAMPLE.com:443/a", None, "example.com"),
-        ("http://example.com:443/a", None, "example.com:443"),
-        ("http://user:password@example.com:8080/", None, "example.com:8080"),
-        ("https://bücher.example/", None, "xn--bcher-kva.example"),
-        ("http://[::1]:80/", None, "[::1]"),
-        ("https://127.0.0.1/", "Virtual.Example", "virtual.example"),
-        ("https://127.0.0.1/", "virtual.example:443", "virtual.example"),
-        ("https://127.0.0.1/", "virtual.example:80", "virtual.example:80"),
+        ("https://example.com/a", "example.com"),
+        ("https://EXAMPLE.com:443/a", "example.com"),
+        ("http://example.com:443/a", "example.com:443"),
+        ("http://user:password@example.com:8080/", "example.com:8080"),
+        ("https://bücher.example/", "xn--bcher-kva.example"),
+        ("http://[::1]:80/", "[::1]"),
     ],
 )
-def test_the_authority_is_the_host_that_is_sent(url: str, host: str | None, authority: str) -> None:
-    assert authority_of(Request(url, headers={"Host": host} if host else None)) == authority
+def test_the_authority_is_the_host_that_is_sent(url: str, authority: str) -> None:
+    assert authority_of(Request(url)) == authority
+
+
+@pytest.mark.parametrize(
+    ("url", "hosts", "is_certain"),
+    [
+        ("https://example.com/a", [], True),
+        ("https://example.com/a", ["Example.com:443"], True),
+        ("https://example.com/a", ["example.com:80"], False),
+        ("https://127.0.0.1/", ["virtual.example"], False),
+        ("https://example.com/", ["example.com", "bank.example"], False),
+        ("https://example.com/", ["b\u00fccher.example"], False),
+        ("https://example.com/", [""], False),
+        ("https://xn--fa-hia.example/", [], True),
+        ("https://fa\u00df.example/", [], False),
+    ],
+)
+def test_a_host_is_certain_if_url_and_headers_agree_on_it(url: str, hosts: list[str], is_certain: bool) -> None:
+    request = Request(url, headers={"Host": hosts})
+    request._url = url  # as Scrapy's verbatim_url leaves it
+    assert goes_where_it_says(request) is is_certain
 
 
 # Key and agent.
@@ -148,6 +172,7 @@ LOCKED = pem(Ed25519PrivateKey.generate(), BestAvailableEncryption(b"password"))
         (LOCKED, "leads to no unencrypted Ed25519 key"),
         (b"", "leads to no unencrypted Ed25519 key"),
         (b"{", "leads to no unencrypted Ed25519 key"),
+        (b'{"a":' * 10_000, "leads to no unencrypted Ed25519 key"),
         (json.dumps({**TEST_KEY, "d": "AAAA"}).encode(), "leads to no unencrypted Ed25519 key"),
         (json.dumps({**TEST_KEY, "crv": "X25519"}).encode(), "leads to no unencrypted Ed25519 key"),
         (json.dumps({"kty": "OKP", "crv": "Ed25519", "x": TEST_KEY["x"]}).encode(), "no unencrypted Ed25519 key"),
@@ -162,6 +187,31 @@ def test_a_file_without_a_key_is_refused(text: bytes | None, why: str, tmp_path:
         Key.read(str(file))
     assert why in str(caught.value)
     assert "expected the path of a PEM or JWK file" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "why"), [(None, "no such file or variable"), (b"\x80SECRET", "no unencrypted Ed25519 key")]
+)
+def test_a_variable_without_a_key_is_refused_and_no_exception_holds_its_text(
+    value: bytes | None, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("MY_KEY", os.fsdecode(value))
+    with pytest.raises(InvalidSettingError, match=why) as caught:
+        Key.read("env:MY_KEY")
+    assert "SECRET" not in repr((caught.value, caught.value.__context__))
+
+
+def test_only_the_start_of_a_regular_file_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for no_file in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(InvalidSettingError, match="it is no regular file"):
+            Key.read(str(no_file))
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(2**40)
+    with pytest.raises(InvalidSettingError, match="no unencrypted Ed25519 key"):
+        Key.read(str(tmp_path / "huge"))
 
 
 @pytest.mark.parametrize(
@@ -183,6 +233,7 @@ def test_a_setting_that_is_the_key_itself_is_refused_without_showing_it(value: s
         ({"REP_SIGN_AGENT": "http://bot.example/"}, "expected the https URL of your key directory"),
         ({"REP_SIGN_AGENT": "https://user@bot.example/"}, "expected the https URL"),
         ({"REP_SIGN_AGENT": "https://bot.example/#keys"}, "expected the https URL"),
+        ({"REP_SIGN_AGENT": "https://bot.example:99999/"}, "expected the https URL"),
         ({"REP_SIGN_AGENT": 'https://bot.example/"'}, "expected the https URL"),
         ({"REP_SIGN_AGENT": "bot.example"}, "expected the https URL"),
         ({"REP_SIGN_KEY": "nowhere.pem"}, "REP_SIGN_KEY cannot be read (No such file or directory)"),
@@ -240,6 +291,16 @@ def test_every_hop_attempt_and_robots_txt_is_signed_for_its_own_host(loop: str, 
     assert result.stats["rep/sign/signed_count"] == 42
     assert "rep/sign/unsigned_count" not in result.stats
     assert not result.lines("WARNING", "scrapy_rep") + result.lines("ERROR")
+
+
+def test_a_request_with_a_longer_timeout_is_signed_for_longer(owner: Owner, site: Site) -> None:
+    requests = [{"url": f"{site.origin}/{timeout}", "meta": {"download_timeout": timeout}} for timeout in (5, 900)]
+    run(owner, *requests, settings={"ROBOTSTXT_OBEY": False})
+    signatures = {each.path: verified(owner, [each])[0] for each in site.log}
+    assert {path: found["expires"] - found["created"] for path, found in signatures.items()} == {
+        "/5": 250,
+        "/900": 970,
+    }
 
 
 def test_sitemaps_are_signed(owner: Owner, site: Site) -> None:
@@ -386,6 +447,15 @@ def test_a_request_that_a_service_fetches_is_not_signed(owner: Owner, site: Site
     assert not unsigned(site, "/robots.txt"), "that of the target"
 
 
+def test_a_host_header_carries_no_signature_to_where_a_redirect_leads(owner: Owner, site: Site) -> None:
+    site.answer("/out", redirect(f"{site.origins[1]}/evil"), site.origins[0])
+    host = site.origins[0].partition("://")[2]
+    run(owner, {"url": f"{site.origins[0]}/out", "headers": {"Host": host}})
+    assert not unsigned(site, "/out")
+    assert [each.headers["host"] for each in site.log if each.path == "/evil"] == [host]
+    assert unsigned(site, "/evil")
+
+
 class Follows(HTTP11DownloadHandler):
     """A handler of a project, by whatever library."""
 
@@ -426,6 +496,12 @@ def test_a_response_has_the_request_without_a_signature_whatever_its_handler_say
 class Extends(HTTP11DownloadHandler):
     """A handler of a project that sends as Scrapy does."""
 
+    lazy = False
+
+    def __init__(self, crawler: Any) -> None:
+        super().__init__(crawler)
+        self.own = 1
+
 
 def test_a_handler_that_may_follow_redirects_gets_no_signature_and_one_warning(owner: Owner, site: Site) -> None:
     handlers = {"DOWNLOAD_HANDLERS": {"http": f"{__name__}.Follows"}}
@@ -440,6 +516,20 @@ def test_a_handler_that_may_follow_redirects_gets_no_signature_and_one_warning(o
 def test_a_handler_that_inherits_how_it_sends_gets_signatures(owner: Owner, site: Site) -> None:
     run(owner, f"{site.origin}/a", settings={"DOWNLOAD_HANDLERS": {"http": f"{__name__}.Extends"}})
     assert len(verified(owner, site.log)) == 2
+
+
+def test_a_handler_whose_client_follows_redirects_gets_no_signature(owner: Owner, site: Site) -> None:
+    handlers = pytest.importorskip("scrapy.core.downloader.handlers._httpx")
+
+    class OtherClient(handlers.HttpxDownloadHandler):  # type: ignore[name-defined,misc]
+        def _make_client(self, *arguments: Any) -> Any:
+            client = super()._make_client(*arguments)
+            client.follow_redirects = True
+            return client
+
+    site.answer("/a", redirect(f"{site.origins[1]}/evil"), site.origins[0])
+    run(owner, f"{site.origin}/a", settings={"DOWNLOAD_HANDLERS": {"http": OtherClient}})
+    assert unsigned(site, "/evil")
 
 
 @pytest.mark.parametrize(
@@ -475,7 +565,7 @@ def test_scrapys_other_handlers_send_signatures(handler: str, owner: Owner, site
 def test_a_request_that_cannot_be_signed_is_not_sent(
     owner: Owner, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def break_down(*_: object) -> None:
+    def break_down(*_: object, **__: object) -> None:
         raise ValueError("the signer is broken")
 
     monkeypatch.setattr(Identity, "headers", break_down)

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from scrapy_rep import Addon
 from scrapy_rep.extras.edge.signatures import Key
 from scrapy_rep.tools.commands import identity
 from scrapy_rep.tools.commands.identity import DIRECTORY, MEDIA_TYPE, directory_headers
 from tests.support.command import command_here
+from tests.support.crawl import ADDON
 from tests.support.signatures import AGENT
 from tests.support.site import Answer, Site, redirect
 
@@ -34,7 +36,7 @@ def made(folder: Path, agent: str = AGENT, option: str = "--make", **settings: A
 
 
 def checked(key: Path, agent: str) -> tuple[int, str]:
-    return command_here(identity, REP_SIGN_KEY=str(key), REP_SIGN_AGENT=agent)
+    return command_here(identity, REP_SIGN_KEY=str(key), REP_SIGN_AGENT=agent, **ADDON)
 
 
 def publish(site: Site, folder: Path, **more: str) -> str:
@@ -70,6 +72,26 @@ def test_make_overwrites_nothing_and_rotate_keeps_the_key_before(tmp_path: Path)
         assert (code, kids) == (0, [Key.read(str(tmp_path / name)).thumbprint for name in names])
         assert "in a day" in out
     assert (tmp_path / "sign.pem").read_bytes() == first
+
+
+def test_rotate_goes_on_when_the_key_before_is_gone(tmp_path: Path) -> None:
+    made(tmp_path)
+    made(tmp_path, option="--rotate")
+    (tmp_path / "sign.pem").unlink()
+    assert made(tmp_path, option="--rotate")[0] == 0
+    assert sorted(file.name for file in tmp_path.glob("*.pem")) == ["sign-2.pem", "sign-3.pem"]
+
+
+def test_rotate_changes_nothing_if_the_key_before_cannot_be_read(tmp_path: Path) -> None:
+    made(tmp_path)
+    (tmp_path / "sign.pem").write_text("no key")
+    assert made(tmp_path, option="--rotate")[0] == 2
+    assert [file.name for file in tmp_path.glob("*.pem")] == ["sign.pem"]
+
+
+def test_the_setting_to_copy_holds_in_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"REP_SIGN_KEY = {str(tmp_path / 'secrets' / 'sign.pem')!r}" in made(Path("secrets"))[1]
 
 
 def test_rotate_needs_a_key_and_make_a_url(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,6 +176,26 @@ def test_what_a_site_could_not_verify_is_found(site: Site, tmp_path: Path) -> No
     assert site.count("/elsewhere") == 0
     site.stop_listening()
     assert "no answer: " in told()
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_signed"),
+    [
+        ({}, False),
+        ({"ADDONS": {"scrapy_rep.Addon": None}}, False),
+        ({"ADDONS": {Addon: 300}}, True),
+        ({"ADDONS": {}, "EXTENSIONS": {"scrapy_rep.RepExtension": 0}}, True),
+    ],
+)
+def test_a_crawl_without_the_extension_is_found(
+    settings: dict[str, Any], is_signed: bool, site: Site, tmp_path: Path
+) -> None:
+    agent = f"{site.origin}{PATH}"
+    made(tmp_path, agent)
+    publish(site, tmp_path)
+    key = {"REP_SIGN_KEY": str(tmp_path / "sign.pem"), "REP_SIGN_AGENT": agent}
+    code, out = command_here(identity, **key, **settings)
+    assert ("nothing is signed" in out, code) == (not is_signed, not is_signed)
 
 
 def test_a_certificate_that_nobody_trusts_is_no_directory(tmp_path: Path) -> None:
