@@ -154,45 +154,28 @@ def parsers(conformance: dict[str, Any]) -> Iterator[str]:
 
 
 def failures(conformance: dict[str, Any]) -> Iterator[str]:
-    """A row per situation of RFC 9309 in which a parser is wrong that is seldom wrong."""
+    """A row per situation of RFC 9309 in which two parsers are wrong that seldom are."""
     tested = conformance["tested"]
 
     def is_required(situation: str) -> bool:
         section, _ = tested[situation]
         return section.startswith("RFC 9309") and "disputed" not in section
 
-    wrong = {name: [*filter(is_required, failed)] for name, failed in failed_by(conformance).items()}
+    parsers = {name: found["failed"] for name, found in conformance["parsers"].items() if "plain" not in name}
+    wrong = {name: [*filter(is_required, failed)] for name, failed in parsers.items()}
     often = {name: len(failed) for name, failed in wrong.items() if len(failed) > OFTEN}
     if often:
         listed = ", ".join(f"{name} ({count})" for name, count in often.items())
         yield f"Left out, with the situations that they get wrong: {listed}."
         yield ""
-    seldom = {name: failed for name, failed in wrong.items() if name not in often}
-    yield from table(["section", "what is tested", "wrong"], rows(tested, seldom))
 
+    def rows() -> Iterator[list[str]]:
+        for situation, (section, sentence) in tested.items():
+            names = [name for name, failed in wrong.items() if situation in failed and name not in often]
+            if len(names) > 1:
+                yield [section.removeprefix("RFC 9309 "), sentence, ", ".join(names)]
 
-def differences(conformance: dict[str, Any]) -> Iterator[str]:
-    """A row per situation that RFC 9309 leaves open, or that Google adds, where parsers differ."""
-    tested = conformance["tested"]
-
-    def is_open(situation: str) -> bool:
-        section, _ = tested[situation]
-        return section.startswith("Google") or "disputed" in section
-
-    differ = {name: [*filter(is_open, failed)] for name, failed in failed_by(conformance).items()}
-    return table(["section", "what is tested", "otherwise"], rows(tested, differ))
-
-
-def failed_by(conformance: dict[str, Any]) -> dict[str, list[str]]:
-    return {name: one["failed"] for name, one in conformance["parsers"].items() if "plain" not in name}
-
-
-def rows(tested: dict[str, list[str]], failed: dict[str, list[str]]) -> Iterator[list[str]]:
-    for name, (section, sentence) in tested.items():
-        if parsers := [parser for parser, names in failed.items() if name in names]:
-            others = [parser for parser in failed if parser not in parsers]
-            short = f"all but {', '.join(others)}" if len(others) < len(parsers) / 2 else ", ".join(parsers)
-            yield [section.removeprefix("RFC 9309 "), sentence, short]
+    yield from table(["section", "what is tested", "wrong"], rows())
 
 
 BENCHMARK: Final = Benchmark(
@@ -202,7 +185,6 @@ BENCHMARK: Final = Benchmark(
         "conformance": counted,
         "conformance.parsers": parsers,
         "conformance.failures": failures,
-        "conformance.differences": differences,
     },
     versions=("robotspy",),
     is_timed=False,

@@ -61,13 +61,6 @@ def runs(results: Mapping[str, dict[str, Any]]) -> Iterator[str]:
     minutes = sum(one["minutes"] for one in results.values())
     when = " to ".join(dates[:: max(1, len(dates) - 1)])
     yield f"Measured {when} on {machines}, in {minutes:.0f} minutes."
-    yield ""
-    versions: dict[str, set[str]] = {}
-    for one in results.values():
-        for name, version in one["versions"].items():
-            versions.setdefault(name, set()).add(version)
-    listed = (f"{name} {' and '.join(sorted(found))}" for name, found in versions.items())
-    yield f"Versions: {', '.join(listed)}."
 
 
 BLOCKS: Final[Mapping[str, Block]] = {"summary": summary}
