@@ -1,7 +1,9 @@
 """Which parsers read robots.txt as RFC 9309 says: the programs in `benchmarks.court` answer the conformance kit.
 
 A parser that is not installed here keeps the answers that it gave to the same version of the kit.
-``docs/conformance.md`` says where each is looked for.
+Environment variables name the parsers that pip does not install: Google's compiled ``google.cc``
+(``GOOGLE_ROBOTSTXT``), the JAR files of crawler-commons (``CRAWLER_COMMONS``), CPython's
+``Lib/urllib/robotparser.py`` (``CPYTHON_ROBOTPARSER``), and the folder of npm's packages (``NODE_PATH``).
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from .figures import DOCS, Benchmark, installed, main, read, table
 
 OURS: Final = "scrapy_rep"
 COURT: Final = Path(__file__).parent / "court"
+OFTEN: Final = 10
+"""Parsers that are wrong in more situations are not listed one by one: their rows would hide the others."""
 
 
 class Subject(NamedTuple):
@@ -139,40 +143,39 @@ def parsers(conformance: dict[str, Any]) -> Iterator[str]:
         found = conformance["parsers"][name]
         yield from (f"{name} {found['version']}", found["language"])
         yield from (str(right) for right, _ in found["right"].values())
-        same, named = found["lines"]
-        yield f"{same} of {named}" if named else ""
-        yield str(found["breaks"] or "")
 
     def most(name: str) -> list[int]:
         return [-right for right, _ in conformance["parsers"][name]["right"].values()]
 
     totals = [total for _, total in conformance["parsers"][OURS]["right"].values()]
     documents = zip(("RFC 9309", "Google's additions", "our choices"), totals, strict=True)
-    head = ["parser", "in", *(f"{document}, of {total}" for document, total in documents), "lines", "breaks"]
+    head = ["parser", "in", *(f"{document}, of {total}" for document, total in documents)]
     return table(head, (cells(name) for name in sorted(conformance["parsers"], key=most)))
 
 
 def failures(conformance: dict[str, Any]) -> Iterator[str]:
-    """A row per situation of RFC 9309 in which a parser is wrong."""
-    return of_documents(conformance, "RFC 9309", "wrong")
+    """A row per situation of RFC 9309 in which two parsers are wrong that seldom are."""
+    tested = conformance["tested"]
 
+    def is_required(situation: str) -> bool:
+        section, _ = tested[situation]
+        return section.startswith("RFC 9309") and "disputed" not in section
 
-def differences(conformance: dict[str, Any]) -> Iterator[str]:
-    """The same for what RFC 9309 leaves open, and for Google's additions."""
-    return of_documents(conformance, "Google", "otherwise")
-
-
-def of_documents(conformance: dict[str, Any], document: str, word: str) -> Iterator[str]:
-    failed = {name: one["failed"] for name, one in conformance["parsers"].items() if "plain" not in name}
+    parsers = {name: found["failed"] for name, found in conformance["parsers"].items() if "plain" not in name}
+    wrong = {name: [*filter(is_required, failed)] for name, failed in parsers.items()}
+    often = {name: len(failed) for name, failed in wrong.items() if len(failed) > OFTEN}
+    if often:
+        listed = ", ".join(f"{name} ({count})" for name, count in often.items())
+        yield f"Left out, with the situations that they get wrong: {listed}."
+        yield ""
 
     def rows() -> Iterator[list[str]]:
-        for name, (section, sentence) in conformance["tested"].items():
-            parsers = [parser for parser, names in failed.items() if name in names]
-            is_here = section.startswith(document) and "disputed" not in section
-            if parsers and (is_here or (document != "RFC 9309" and "disputed" in section)):
-                yield [section.removeprefix("RFC 9309 "), sentence, ", ".join(parsers)]
+        for situation, (section, sentence) in tested.items():
+            names = [name for name, failed in wrong.items() if situation in failed and name not in often]
+            if len(names) > 1:
+                yield [section.removeprefix("RFC 9309 "), sentence, ", ".join(names)]
 
-    return table(["section", "what is tested", word], rows())
+    yield from table(["section", "what is tested", "wrong"], rows())
 
 
 BENCHMARK: Final = Benchmark(
@@ -182,7 +185,6 @@ BENCHMARK: Final = Benchmark(
         "conformance": counted,
         "conformance.parsers": parsers,
         "conformance.failures": failures,
-        "conformance.differences": differences,
     },
     versions=("robotspy",),
     is_timed=False,

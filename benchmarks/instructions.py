@@ -142,7 +142,7 @@ def per_case(instructions: list[dict[str, Any]]) -> Iterator[str]:
     ]
     rows = (
         [
-            f"a page {'of a new origin' if case['new'] else 'of an origin that is known'}, {case['rules']} rules",
+            f"page of a {'new' if case['new'] else 'known'} origin, {case['rules']} rules",
             f"{case['modes'][OFF]:.2f}",
             *(more(case, mode) for mode in (BUILT_IN, IN_MEMORY, IN_SQLITE)),
         ]

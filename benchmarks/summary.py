@@ -55,19 +55,12 @@ def of_memory(crawl_cost: Any) -> tuple[str, ...]:
 
 
 def runs(results: Mapping[str, dict[str, Any]]) -> Iterator[str]:
-    """When and where each benchmark was measured last."""
-    lines = (
-        (f"[`{name}`](figures/{name}.json)", one["date"], one["machine"], one["load"], f"{one['minutes']} min")
-        for name, one in results.items()
-    )
-    yield from table(["figures", "date", "machine", "load before", "took"], lines)
-    yield ""
-    versions: dict[str, set[str]] = {}
-    for one in results.values():
-        for name, version in one["versions"].items():
-            versions.setdefault(name, set()).add(version)
-    listed = (f"{name} {' and '.join(sorted(found))}" for name, found in versions.items())
-    yield f"Versions: {', '.join(listed)}."
+    """When and where the benchmarks were measured last."""
+    dates = sorted({one["date"] for one in results.values()})
+    machines = " and ".join(sorted({one["machine"] for one in results.values()}))
+    minutes = sum(one["minutes"] for one in results.values())
+    when = " to ".join(dates[:: max(1, len(dates) - 1)])
+    yield f"Measured {when} on {machines}, in {minutes:.0f} minutes."
 
 
 BLOCKS: Final[Mapping[str, Block]] = {"summary": summary}

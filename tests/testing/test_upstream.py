@@ -40,6 +40,7 @@ def test_ours_answers_each_case_the_other_way(page: str) -> None:
     found = cases(page)
     assert len(found) == len(ROW.findall(PAGES[page])) >= 7
     for robots, agent, url, allowed in found:
+        assert b"```" not in robots, "a block of code is not closed"
         assert parse(robots).verdict(product_token(agent), url).allowed is not allowed, robots
 
 
