@@ -81,14 +81,14 @@ def test_rfc_chunks_are_put_together_before_the_content_is_decoded() -> None:
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
 @pytest.mark.parametrize("body", [RULES, b"U", b"", "Üser".encode(), *READ_AS_BROTLI])
-def test_ours_a_body_that_was_decoded_while_its_head_was_kept_is_taken_as_it_is(coding: str, body: bytes) -> None:
+def test_a_body_that_was_decoded_while_its_head_was_kept_is_taken_as_it_is(coding: str, body: bytes) -> None:
     assert body_of(body, Content_Encoding=coding, Transfer_Encoding="chunked") == body
 
 
 @pytest.mark.parametrize(
     ("coding", "code"), [("gzip", gzip.compress), ("deflate", zlib.compress), ("br", brotli.compress)]
 )
-def test_ours_a_body_that_is_cut_in_its_coding_is_read_only_if_the_crawler_cut_it(
+def test_a_body_that_is_cut_in_its_coding_is_read_only_if_the_crawler_cut_it(
     coding: str, code: Callable[[bytes], bytes]
 ) -> None:
     whole = b"".join(b"Disallow: /%d/%x\n" % (n, n * 7919 % 65_521) for n in range(3_000))
@@ -127,11 +127,11 @@ def test_rfc_what_a_server_sends_before_its_response_is_passed_over() -> None:
     [("gzip", gzip.compress), ("deflate", zlib.compress), ("deflate", raw_deflate), ("br", brotli.compress),
      ("zstd", zstandard), ("identity", bytes)],
 )  # fmt: skip
-def test_ours_no_more_of_a_body_is_decoded_than_was_asked_for(coding: str, code: Callable[[bytes], bytes]) -> None:
+def test_no_more_of_a_body_is_decoded_than_was_asked_for(coding: str, code: Callable[[bytes], bytes]) -> None:
     assert body_of(code(b"a" * 10_000_000), Content_Encoding=coding) == b"a" * MOST
 
 
-def test_ours_many_codings_cost_no_more_than_a_few() -> None:
+def test_many_codings_cost_no_more_than_a_few() -> None:
     body = RULES
     for _ in range(6):
         body = gzip.compress(body, mtime=0)
@@ -172,14 +172,14 @@ def test_rfc_status_and_location_are_read(head: bytes, status: int, location: st
         (b"http/1.1 100 Continue\r\n\r\nHTTP/1.1 404 x", 404),
     ],
 )  # fmt: skip
-def test_ours_a_status_line_is_read_as_browsers_read_it(line: bytes, status: int) -> None:
+def test_a_status_line_is_read_as_browsers_read_it(line: bytes, status: int) -> None:
     """Each was sent to Chromium 156, which takes a missing number for 200."""
     message = http_message(line + b"\r\nLocation: /a\r\n\r\n" + RULES, MOST)
     assert message is not None
     assert (message.status, message.location) == (status, "/a")
 
 
-def test_ours_a_status_of_many_digits_is_bounded() -> None:
+def test_a_status_of_many_digits_is_bounded() -> None:
     message = http_message(b"HTTP/1.1 " + b"9" * 10_000 + b"\r\n\r\n", MOST)
     assert message
     assert message.status > 599
@@ -196,5 +196,5 @@ def test_ours_a_status_of_many_digits_is_bounded() -> None:
         b"\r\n\r\n",
     ],
 )
-def test_ours_what_has_no_head_is_no_response(octets: bytes) -> None:
+def test_what_has_no_head_is_no_response(octets: bytes) -> None:
     assert http_message(octets, MOST) is None

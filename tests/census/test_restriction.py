@@ -110,7 +110,7 @@ def test_a_crawler_follows_its_own_group_before_that_of_another() -> None:
     assert closed(f"{FOR_GOOGLE}\nUser-agent: Applebot\nDisallow:\n", "Applebot") == ("none", 8)
 
 
-def test_ours_the_first_match_decides_where_the_dialect_says_so() -> None:
+def test_the_first_match_decides_where_the_dialect_says_so() -> None:
     body = "User-agent: GPTBot\nAllow: /\nDisallow: /a\n"
     assert (closed(body)[0], closed(body, dialect="geoportal-first")[0]) == ("part", "none")
 
@@ -125,7 +125,7 @@ def test_ours_the_first_match_decides_where_the_dialect_says_so() -> None:
         ("Allow:\nAllow: /a", "geoportal-longest", "part"),
     ],
 )
-def test_ours_rules_mean_what_the_dialect_makes_of_them(rules: str, dialect: str, expected: str) -> None:
+def test_rules_mean_what_the_dialect_makes_of_them(rules: str, dialect: str, expected: str) -> None:
     assert closed(f"User-agent: GPTBot\n{rules}", dialect=dialect)[0] == expected
 
 
@@ -155,7 +155,7 @@ def _random_paths(choose: random.Random, body: str) -> set[str]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_ours_the_verdicts_on_any_urls_are_what_the_restriction_says(dialect: str) -> None:
+def test_the_verdicts_on_any_urls_are_what_the_restriction_says(dialect: str) -> None:
     choose, asked = random.Random(dialect), ("GPTBot", "CCBot", "MJ12bot", "zzz")  # noqa: S311
     for _ in range(60):
         body = _random_file(choose)
@@ -168,18 +168,18 @@ def test_ours_the_verdicts_on_any_urls_are_what_the_restriction_says(dialect: st
             assert verdicts == expected, (agent, body)
 
 
-def test_ours_who_may_not_request_the_home_page_is_listed() -> None:
+def test_who_may_not_request_the_home_page_is_listed() -> None:
     body = b"User-agent: *\nDisallow: /$\nUser-agent: CCBot\nDisallow: /a\n"
     (row,) = rows([Capture("https://h/robots.txt", 200, body)], agents=["GPTBot", "CCBot"])
     assert row["home_closed"] == ["*", "GPTBot"]
 
 
-def test_ours_a_known_crawler_that_is_named_is_told_though_nobody_asked() -> None:
+def test_a_known_crawler_that_is_named_is_told_though_nobody_asked() -> None:
     (row,) = rows([Capture("https://h/robots.txt", 200, b"User-agent: bingbot\nDisallow: /")], agents=[])
     assert (row["restriction"], row["named"]) == ({"*": "none", "bingbot": "all"}, {"bingbot": 1})
 
 
-def test_ours_thousands_of_rules_that_decide_nothing_take_no_second() -> None:
+def test_thousands_of_rules_that_decide_nothing_take_no_second() -> None:
     rules = "".join(f"Disallow: /{number}x\nAllow: /{number}x\n" for number in range(20_000))
     assert closed(f"User-agent: *\n{rules}")[0] == "none"
 
@@ -191,7 +191,7 @@ def hand_counted() -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
-def test_ours_a_hundred_files_are_counted_as_by_hand() -> None:
+def test_a_hundred_files_are_counted_as_by_hand() -> None:
     """Whether any AI crawler is restricted, what is closed to all others, and to GPTBot, and how."""
     expected, files = hand_counted(), bodies(Path(FOLDER))
     captures = [Capture(f"https://{host}/robots.txt", 200, files[host]) for host in expected]

@@ -65,5 +65,5 @@ def test_a_line_that_is_no_row_raises_a_value_error(line: str) -> None:
         ("X" * 500, "X" * 80),
     ],
 )  # fmt: skip
-def test_ours_a_problem_has_a_sentence(problem: str, reason: str) -> None:
+def test_a_problem_has_a_sentence(problem: str, reason: str) -> None:
     assert Row("s", problem=problem).reason == reason

@@ -74,7 +74,7 @@ def test_a_name_of_thousands_of_octets_is_cut() -> None:
     assert list(row.agents_disallow) == ["x" * 64]
 
 
-def test_ours_a_line_without_a_token_is_not_for_crawlers_that_no_line_names() -> None:
+def test_a_line_without_a_token_is_not_for_crawlers_that_no_line_names() -> None:
     body = b"User-agent: 360Spider\nDisallow: /\n"
     for dialect in DIALECTS.values():
         row = measure(body, dialect=dialect)
@@ -86,7 +86,7 @@ def said(*lines: str) -> Row:
     return measure("\n".join(["User-agent: *", *lines]).encode())
 
 
-def test_ours_lines_of_signals_are_counted_those_of_a_license_with_a_url_alone() -> None:
+def test_lines_of_signals_are_counted_those_of_a_license_with_a_url_alone() -> None:
     row = said("Content-Signal: ai-train=no", "Content-Signal: x", "License: none", "License: https://h/l.xml")
     assert row.ai_signals == {"Content-Signal": 2, "License": 1}
     assert said("Disallow: /x").ai_signals == {}
@@ -94,7 +94,7 @@ def test_ours_lines_of_signals_are_counted_those_of_a_license_with_a_url_alone()
     assert page.ai_signals == {"Content-Signal": 1, "License": 1}
 
 
-def test_ours_the_answers_of_signals_are_told_apart_and_unknown_ones_left_out() -> None:
+def test_the_answers_of_signals_are_told_apart_and_unknown_ones_left_out() -> None:
     row = said("Content-Signal: ai-train=yes, search=yes, ai_input=no", "Content-Usage: train-ai=n", "Allow: /")
     assert row.ai_answers == {
         "Content-Signal search": "yes", "Content-Signal ai-train": "yes", "Content-Usage ai-train": "no"
@@ -102,13 +102,13 @@ def test_ours_the_answers_of_signals_are_told_apart_and_unknown_ones_left_out() 
     assert said("Content-Usage: train-ai=no", "Content-Signal: use=full").ai_answers == {}
 
 
-def test_ours_a_site_that_may_not_be_crawled_has_signals_and_no_answers() -> None:
+def test_a_site_that_may_not_be_crawled_has_signals_and_no_answers() -> None:
     row = said("Content-Signal: ai-train=no", "Disallow: /")
     assert (row.ai_signals, row.ai_answers) == ({"Content-Signal": 1}, {})
     assert said("Content-Signal: ai-train=no", "Disallow: /x").ai_answers
 
 
-def test_ours_the_answers_are_those_for_crawlers_that_no_group_names() -> None:
+def test_the_answers_are_those_for_crawlers_that_no_group_names() -> None:
     body = b"User-agent: a\nContent-Signal: ai-train=no\n\nUser-agent: *\nContent-Usage: /y train-ai=n\n"
     assert measure(body).ai_answers == {}
     assert measure(b"Content-Signal: ai-train=no\n" + body).ai_answers == {"Content-Signal ai-train": "no"}
@@ -287,27 +287,27 @@ def test_consent_in_crisis_a_level_says_how_far_a_site_goes(body: bytes, level: 
     assert {row["level"] for row in long(values) if row["agent"] == "GPTBot"} == {level}
 
 
-def test_ours_a_known_agent_is_the_same_in_any_case() -> None:
+def test_a_known_agent_is_the_same_in_any_case() -> None:
     capture = Capture("https://h/robots.txt", 200, b"User-agent: GPTBot\nDisallow: /\n")
     (row,) = rows([capture], agents=["gptbot", "GPTBot", "*"], dialect=DIALECTS["google-exact"])
     assert row["restriction"] == {"*": "none", "GPTBot": "all"}
     assert {each["agent"]: each["treatment"] for each in long([row], ["gptbot"])} == row["restriction"]
 
 
-def test_ours_a_crawler_without_a_name_is_not_that_of_all_others() -> None:
+def test_a_crawler_without_a_name_is_not_that_of_all_others() -> None:
     capture = Capture("https://h/robots.txt", 200, b"User-agent: *foo\nDisallow: /\n")
     (row,) = rows([capture], agents=["*"], dialect=DIALECTS["google-exact"])
     assert (row["restriction"], row["named"]) == ({"*": "none"}, {})
 
 
-def test_ours_an_agent_that_nobody_knows_is_told_by_name_where_it_was_asked_about() -> None:
+def test_an_agent_that_nobody_knows_is_told_by_name_where_it_was_asked_about() -> None:
     capture = Capture("https://h/robots.txt", 200, b"User-agent: our-bot\nDisallow: /\n")
     for asked, treatment in ((["our-bot"], "all"), ([], "none")):
         found = {row["agent"]: row["treatment"] for row in long(rows([capture], agents=asked), ["our-bot"])}
         assert found["our-bot"] == treatment
 
 
-def test_ours_one_string_is_no_list_of_agents() -> None:
+def test_one_string_is_no_list_of_agents() -> None:
     for found in (rows([], agents="GPTBot"), long([], "GPTBot")):
         with pytest.raises(TypeError, match=r"write \['GPTBot'\]"):
             list(found)

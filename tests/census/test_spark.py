@@ -129,7 +129,7 @@ def as_full(row: dict[str, Any]) -> dict[str, Any]:
     return Row(**row).as_dict()
 
 
-def test_ours_the_rows_of_archives_are_those_of_one_process(
+def test_the_rows_of_archives_are_those_of_one_process(
     session: SparkSession, spark: ModuleType, archives: list[Path], tmp_path: Path
 ) -> None:
     paths = in_partitions(session, archives)
@@ -139,14 +139,14 @@ def test_ours_the_rows_of_archives_are_those_of_one_process(
     assert found == alone(archives)
 
 
-def test_ours_light_rows_are_those_of_one_process(
+def test_light_rows_are_those_of_one_process(
     session: SparkSession, spark: ModuleType, archives: list[Path], tmp_path: Path
 ) -> None:
     found = through_parquet(spark.rows(in_partitions(session, archives), light=True), tmp_path / "out")
     assert found == [as_full(row) for row in alone(archives, light=True)]
 
 
-def test_ours_agents_and_dialect_are_those_asked_for(
+def test_agents_and_dialect_are_those_asked_for(
     session: SparkSession, spark: ModuleType, archives: list[Path], tmp_path: Path
 ) -> None:
     options: dict[str, Any] = {"agents": ("Some-Bot",), "dialect": GOOGLE_EXACT}
@@ -155,7 +155,7 @@ def test_ours_agents_and_dialect_are_those_asked_for(
     assert "Some-Bot" in found[0]["restriction"]
 
 
-def test_ours_the_long_form_is_that_of_one_process(
+def test_the_long_form_is_that_of_one_process(
     session: SparkSession, spark: ModuleType, archives: list[Path], tmp_path: Path
 ) -> None:
     spark.rows(in_partitions(session, archives)).write.parquet(str(tmp_path / "out"))
@@ -163,7 +163,7 @@ def test_ours_the_long_form_is_that_of_one_process(
     assert sorted(found, key=str) == sorted(long(alone(archives)), key=str)
 
 
-def test_ours_the_newest_row_of_each_site_is_kept(
+def test_the_newest_row_of_each_site_is_kept(
     session: SparkSession, spark: ModuleType, archives: list[Path], tmp_path: Path
 ) -> None:
     made = spark.rows(in_partitions(session, archives))
@@ -172,7 +172,7 @@ def test_ours_the_newest_row_of_each_site_is_kept(
     assert through_parquet(spark.newest(made), tmp_path / "out") == [*newest.values()]
 
 
-def test_ours_a_row_with_a_time_is_newer_than_one_without(session: SparkSession, spark: ModuleType) -> None:
+def test_a_row_with_a_time_is_newer_than_one_without(session: SparkSession, spark: ModuleType) -> None:
     made = session.createDataFrame(
         [
             ("a", None, "1", None), ("a", "2026-05-01", "2", 200), ("a", "2025-05-01", "3", 200),
@@ -186,7 +186,7 @@ def test_ours_a_row_with_a_time_is_newer_than_one_without(session: SparkSession,
     assert sorted(row.sha256 for row in spark.newest(made).collect()) == ["2", "4", "5"]
 
 
-def test_ours_a_path_may_be_a_uri(
+def test_a_path_may_be_a_uri(
     session: SparkSession, spark: ModuleType, archives: list[Path], tmp_path: Path
 ) -> None:
     uris = in_partitions(session, (path.as_uri() for path in archives))
@@ -194,7 +194,7 @@ def test_ours_a_path_may_be_a_uri(
 
 
 @pytest.mark.parametrize("of", [str, Path.as_uri])
-def test_ours_a_damaged_archive_fails_the_job_and_is_named(
+def test_a_damaged_archive_fails_the_job_and_is_named(
     session: SparkSession, spark: ModuleType, archives: list[Path], tmp_path: Path, of: Any
 ) -> None:
     from pyspark.errors import PySparkException  # noqa: PLC0415  # as above
@@ -217,7 +217,7 @@ def submit(folder: Path, crawl: str, *arguments: str) -> tuple[int, list[str]]:
     return done.returncode, [line for line in said.splitlines() if line.startswith("job.py: ")]
 
 
-def test_ours_the_job_writes_a_folder_for_each_crawl(archives: list[Path], tmp_path: Path) -> None:
+def test_the_job_writes_a_folder_for_each_crawl(archives: list[Path], tmp_path: Path) -> None:
     listed, out = tmp_path / "archives.txt", tmp_path / "out"
     listed.write_text("".join(f"{path.name}\n" for path in archives))
     root = f"--root={archives[0].parent}/"
@@ -232,7 +232,7 @@ def test_ours_the_job_writes_a_folder_for_each_crawl(archives: list[Path], tmp_p
     assert june == [newest[site] for site in sorted(newest)]
 
 
-def test_ours_the_job_replaces_no_crawl_and_says_in_a_line_what_is_missing(tmp_path: Path) -> None:
+def test_the_job_replaces_no_crawl_and_says_in_a_line_what_is_missing(tmp_path: Path) -> None:
     listed, kept = tmp_path / "archives.txt", tmp_path / "crawl=2026-05" / "part.parquet"
     listed.write_text("nowhere.warc.gz\n")
     kept.parent.mkdir()

@@ -54,7 +54,7 @@ def read_until_error(path: Path) -> tuple[list[Capture], str]:
 # What counts
 
 
-def test_ours_a_response_is_a_capture(path: Path) -> None:
+def test_a_response_is_a_capture(path: Path) -> None:
     with archive(path) as to:
         to.info()
         to.add(head={"Content-Type": "text/plain"})
@@ -65,7 +65,7 @@ def test_ours_a_response_is_a_capture(path: Path) -> None:
     ]
 
 
-def test_ours_other_records_and_other_urls_do_not_count(path: Path) -> None:
+def test_other_records_and_other_urls_do_not_count(path: Path) -> None:
     with archive(path) as to:
         to.info()
         to.add("dns:a.example", b"20260501102030\na.example. 1 IN A 127.0.0.1\n", kind="resource", status=None)
@@ -78,7 +78,7 @@ def test_ours_other_records_and_other_urls_do_not_count(path: Path) -> None:
     assert (list(reader.captures(path)), reader.skipped) == ([], 0)
 
 
-def test_ours_a_request_does_not_count() -> None:
+def test_a_request_does_not_count() -> None:
     request = record(b"GET /robots.txt HTTP/1.1\r\n\r\n", WARC_Type="request")
     assert read(request, record(OK)) == ([Capture(URL, 200, b"", AT)], 0)
 
@@ -109,12 +109,12 @@ def test_rfc_a_redirect_leads_to_an_absolute_url(path: Path, location: str, abso
     assert list(captures(path)) == [Capture(URL, 301, None, AT, absolute)]
 
 
-def test_ours_a_redirect_to_no_url_is_a_problem() -> None:
+def test_a_redirect_to_no_url_is_a_problem() -> None:
     block = b"HTTP/1.1 302 Found\r\nLocation: http://[a/\r\n\r\n"
     assert read(record(block)) == ([Capture(URL, 302, None, AT, None, "redirect to an invalid URL")], 0)
 
 
-def test_ours_a_location_without_a_redirect_leads_nowhere() -> None:
+def test_a_location_without_a_redirect_leads_nowhere() -> None:
     block = b"HTTP/1.1 201 Created\r\nLocation: /a\r\n\r\n"
     assert read(record(block)) == ([Capture(URL, 201, b"", AT)], 0)
     assert read(record(b"HTTP/1.1 304 Not Modified\r\n\r\n")) == ([Capture(URL, 304, b"", AT)], 0)
@@ -128,14 +128,14 @@ def test_ours_a_location_without_a_redirect_leads_nowhere() -> None:
         ("2026-05-01T12:20:30+02:00", timedelta(0)),
     ],
 )
-def test_ours_the_time_is_in_utc_with_fractions_of_a_second(text: str, ticks: timedelta) -> None:
+def test_the_time_is_in_utc_with_fractions_of_a_second(text: str, ticks: timedelta) -> None:
     [found], _ = read(record(OK, WARC_Date=text))
     assert found.fetched_at == AT + ticks
     assert found.fetched_at.utcoffset() == timedelta(0)
 
 
 @pytest.mark.parametrize("url", [f"<{URL}>", f" {URL} "])
-def test_ours_old_spellings_of_a_target_are_read(url: str) -> None:
+def test_old_spellings_of_a_target_are_read(url: str) -> None:
     assert read(record(OK, WARC_Target_URI=url)) == ([Capture(URL, 200, b"", AT)], 0)
 
 
@@ -143,24 +143,24 @@ def test_ours_old_spellings_of_a_target_are_read(url: str) -> None:
 
 
 @pytest.mark.parametrize("reason", ["time", "disconnect", "unspecified"])
-def test_ours_a_truncated_response_is_a_problem_but_keeps_its_status(path: Path, reason: str) -> None:
+def test_a_truncated_response_is_a_problem_but_keeps_its_status(path: Path, reason: str) -> None:
     with archive(path) as to:
         to.add(WARC_Truncated=reason)
     assert list(captures(path)) == [Capture(URL, 200, None, AT, None, f"truncated response ({reason})")]
 
 
-def test_ours_a_response_that_broke_off_in_its_head_has_no_status() -> None:
+def test_a_response_that_broke_off_in_its_head_has_no_status() -> None:
     found = read(record(b"HTTP/1.1 200 OK\r\nA", WARC_Truncated="disconnect"))
     assert found == ([Capture(URL, None, None, AT, None, "truncated response (disconnect)")], 0)
 
 
-def test_ours_the_size_limit_of_a_crawler_is_no_problem(path: Path) -> None:
+def test_the_size_limit_of_a_crawler_is_no_problem(path: Path) -> None:
     with archive(path) as to:
         to.add(WARC_Truncated="length")
     assert list(captures(path)) == [Capture(URL, 200, RULES, AT)]
 
 
-def test_ours_of_a_huge_body_the_start_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_huge_body_the_start_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warc, "MOST_OCTETS", most := 100_000)
     with archive(path) as to:
         to.add(body=b"a" * 5 * most)
@@ -185,16 +185,16 @@ def test_ours_of_a_huge_body_the_start_is_read(path: Path, monkeypatch: pytest.M
         {"WARC_Target_URI": "https://[a/robots.txt"},
     ],
 )
-def test_ours_a_record_that_cannot_be_read_is_skipped_and_counted(changed: dict[str, str | None]) -> None:
+def test_a_record_that_cannot_be_read_is_skipped_and_counted(changed: dict[str, str | None]) -> None:
     assert read(record(OK, **changed), record(OK)) == ([Capture(URL, 200, b"", AT)], 1)
 
 
-def test_ours_a_capture_with_an_odd_status_line_counts() -> None:
+def test_a_capture_with_an_odd_status_line_counts() -> None:
     assert read(record(b"http/1.1 200 OK\r\n\r\n" + RULES)) == ([Capture(URL, 200, RULES, AT)], 0)
 
 
 @pytest.mark.parametrize("block", [b"", RULES, b"ICY 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nA: b"])
-def test_ours_a_response_without_a_head_is_skipped_and_counted(block: bytes) -> None:
+def test_a_response_without_a_head_is_skipped_and_counted(block: bytes) -> None:
     assert read(record(block), record(OK)) == ([Capture(URL, 200, b"", AT)], 1)
 
 
@@ -208,7 +208,7 @@ def revisit(to: Archive, digest: str, profile: str = IDENTICAL, status: str | No
     )  # fmt: skip
 
 
-def test_ours_a_revisit_has_the_body_of_an_earlier_record_and_its_own_date(path: Path) -> None:
+def test_a_revisit_has_the_body_of_an_earlier_record_and_its_own_date(path: Path) -> None:
     later = datetime(2026, 6, 1, tzinfo=timezone.utc)
     with archive(path) as to:
         to.add(WARC_Payload_Digest="sha1:A")
@@ -217,7 +217,7 @@ def test_ours_a_revisit_has_the_body_of_an_earlier_record_and_its_own_date(path:
     assert list(captures(path))[1:] == [Capture(URL, 203, RULES, later), Capture(URL, 200, RULES, later)]
 
 
-def test_ours_a_revisit_may_refer_to_an_earlier_file_of_the_same_reader(tmp_path: Path) -> None:
+def test_a_revisit_may_refer_to_an_earlier_file_of_the_same_reader(tmp_path: Path) -> None:
     with archive(tmp_path / "1.warc.gz") as to:
         to.add(WARC_Payload_Digest="sha1:A")
     with archive(tmp_path / "2.warc.gz") as to:
@@ -231,7 +231,7 @@ def test_ours_a_revisit_may_refer_to_an_earlier_file_of_the_same_reader(tmp_path
     ("url", "digest", "profile"),
     [(URL, "sha1:B", IDENTICAL), ("https://b.example/robots.txt", "sha1:A", NOT_MODIFIED), (URL, "sha1:A", "new")],
 )
-def test_ours_a_revisit_of_what_is_not_there_is_a_problem(path: Path, url: str, digest: str, profile: str) -> None:
+def test_a_revisit_of_what_is_not_there_is_a_problem(path: Path, url: str, digest: str, profile: str) -> None:
     later = datetime(2026, 6, 1, tzinfo=timezone.utc)
     with archive(path) as to:
         to.add(url, WARC_Payload_Digest="sha1:A")
@@ -255,12 +255,12 @@ def test_rfc_chunks_without_the_last_one_are_a_truncated_response(path: Path) ->
     assert [capture.problem for capture in captures(path)] == ["truncated response (chunks)", None]
 
 
-def test_ours_records_without_a_digest_have_nothing_in_common() -> None:
+def test_records_without_a_digest_have_nothing_in_common() -> None:
     again = record(OK, WARC_Type="revisit", WARC_Profile=IDENTICAL)
     assert read(record(OK + RULES), again)[0][1] == Capture(URL, 200, None, AT, None, NOT_THERE)
 
 
-def test_ours_a_revisit_of_a_redirect_is_a_redirect(path: Path) -> None:
+def test_a_revisit_of_a_redirect_is_a_redirect(path: Path) -> None:
     with archive(path) as to:
         to.add(
             body=b"", kind="revisit", status="301 Moved", head={"Location": "/a"}, WARC_Profile=IDENTICAL,
@@ -269,9 +269,7 @@ def test_ours_a_revisit_of_a_redirect_is_a_redirect(path: Path) -> None:
     assert list(captures(path)) == [Capture(URL, 301, None, AT, "https://a.example/a")]
 
 
-def test_ours_what_was_not_used_for_longest_is_forgotten_first(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_not_used_for_longest_is_forgotten_first(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warc, "_MOST_REMEMBERED", 3_500)  # one of them is also the newest of the URL
     with archive(path) as to:
         to.add(body=b"A" * 500, WARC_Payload_Digest="sha1:A")
@@ -311,7 +309,7 @@ def with_tail(octets: bytes, starts: list[int]) -> bytes:
         (with_tail, "damaged in or behind the record at byte", 1),
     ],
 )
-def test_ours_a_harmed_file_raises_after_all_good_records(
+def test_a_harmed_file_raises_after_all_good_records(
     path: Path, harm: Callable[[bytes, list[int]], bytes], problem: str, number: int
 ) -> None:
     with archive(path) as to:
@@ -323,7 +321,7 @@ def test_ours_a_harmed_file_raises_after_all_good_records(
     assert message.startswith(f"{path}: {problem} {to.starts[number]:,}")
 
 
-def test_ours_a_file_that_is_cut_off_in_a_record_of_another_kind_raises_too(path: Path) -> None:
+def test_a_file_that_is_cut_off_in_a_record_of_another_kind_raises_too(path: Path) -> None:
     with archive(path) as to:
         to.add()
         to.add("https://a.example/", os.urandom(5_000))
@@ -333,7 +331,7 @@ def test_ours_a_file_that_is_cut_off_in_a_record_of_another_kind_raises_too(path
     assert problem == f"{path}: cut off or damaged in the record at byte {to.starts[1]:,}"
 
 
-def test_ours_a_record_with_a_wrong_checksum_is_damage(tmp_path: Path) -> None:
+def test_a_record_with_a_wrong_checksum_is_damage(tmp_path: Path) -> None:
     with archive(path := tmp_path / "a.warc.gz") as to:
         to.add()
         to.add()
@@ -343,7 +341,7 @@ def test_ours_a_record_with_a_wrong_checksum_is_damage(tmp_path: Path) -> None:
     assert "damaged in or behind the record at byte" in read_until_error(path)[1]
 
 
-def test_ours_a_record_without_a_length_is_damage() -> None:
+def test_a_record_without_a_length_is_damage() -> None:
     for length in (None, "many", "-9"):
         with pytest.raises(ValueError, match="a stream: cut off or damaged in the record at byte 0"):
             read(record(OK, Content_Length=length))
@@ -352,7 +350,7 @@ def test_ours_a_record_without_a_length_is_damage() -> None:
 # Where the octets come from
 
 
-def test_ours_a_file_may_be_a_pipe(tmp_path: Path) -> None:
+def test_a_file_may_be_a_pipe(tmp_path: Path) -> None:
     with archive(path := tmp_path / "a.warc.gz") as to:
         to.info()
         to.add()
@@ -365,7 +363,7 @@ def test_ours_a_file_may_be_a_pipe(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress])
-def test_ours_a_stream_may_give_a_few_octets_at_a_time(compress: Callable[[bytes], bytes]) -> None:
+def test_a_stream_may_give_a_few_octets_at_a_time(compress: Callable[[bytes], bytes]) -> None:
     octets = compress(record(OK + RULES))
 
     class Stream(io.BytesIO):
@@ -375,18 +373,18 @@ def test_ours_a_stream_may_give_a_few_octets_at_a_time(compress: Callable[[bytes
     assert [*captures(Stream(octets))] == [*captures(io.BytesIO(octets))]
 
 
-def test_ours_a_copy_of_standard_input_is_called_so() -> None:
+def test_a_copy_of_standard_input_is_called_so() -> None:
     with TemporaryFile() as copy, pytest.raises(ValueError, match=r"^standard input: an empty file, not a WARC"):
         list(captures(copy))
 
 
-def test_ours_what_comes_on_standard_input_and_is_no_warc_file_is_named() -> None:
+def test_what_comes_on_standard_input_and_is_no_warc_file_is_named() -> None:
     program = "import sys; from scrapy_rep.census.warc import captures; list(captures(sys.stdin.buffer))"
     done = subprocess.run([sys.executable, "-c", program], input=RULES, capture_output=True, check=False)
     assert b"ValueError: standard input: a text file, not a WARC file; " in done.stderr
 
 
-def test_ours_a_file_may_be_compressed_as_a_whole_or_with_zstandard(tmp_path: Path) -> None:
+def test_a_file_may_be_compressed_as_a_whole_or_with_zstandard(tmp_path: Path) -> None:
     records = record(OK + RULES) * 3
     (tmp_path / "a.gz").write_bytes(gzip.compress(records))
     with (tmp_path / "a.zst").open("wb") as file, ZstdWriter(file) as writer:
@@ -395,7 +393,7 @@ def test_ours_a_file_may_be_compressed_as_a_whole_or_with_zstandard(tmp_path: Pa
         assert list(captures(tmp_path / name)) == [Capture(URL, 200, RULES, AT)] * 3
 
 
-def test_ours_an_open_file_stays_open(tmp_path: Path) -> None:
+def test_an_open_file_stays_open(tmp_path: Path) -> None:
     with io.BytesIO(record(OK)) as stream:
         assert len(list(captures(stream))) == 1
         assert not stream.closed
@@ -411,25 +409,23 @@ def test_ours_an_open_file_stays_open(tmp_path: Path) -> None:
     ],
     ids=["text", "Parquet", "gzip", "empty"],
 )
-def test_ours_another_file_is_named_with_the_option_that_reads_it(
-    tmp_path: Path, body: bytes, problem: str
-) -> None:
+def test_another_file_is_named_with_the_option_that_reads_it(tmp_path: Path, body: bytes, problem: str) -> None:
     (tmp_path / "it").write_bytes(body)
     assert read_until_error(tmp_path / "it") == ([], f"{tmp_path / 'it'}: {problem}")
 
 
-def test_ours_a_folder_is_named_with_the_option_that_reads_it(tmp_path: Path) -> None:
+def test_a_folder_is_named_with_the_option_that_reads_it(tmp_path: Path) -> None:
     (tmp_path / "a.example").write_bytes(RULES)
     problem = f"{tmp_path}: a folder, not a WARC file; scrapy robots survey --files reads it"
     assert read_until_error(tmp_path) == ([], problem)
 
 
-def test_ours_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"none\.warc"):
         list(captures(tmp_path / "none.warc"))
 
 
-def test_ours_the_dates_of_the_tests_are_one() -> None:
+def test_the_dates_of_the_tests_are_one() -> None:
     assert f"{AT:%Y-%m-%dT%H:%M:%SZ}" == DATE
 
 

@@ -98,7 +98,7 @@ def test_the_feed_of_sitemaps_is_added() -> None:
     assert SitemapFeed in components(assembled(), "SPIDER_MIDDLEWARES")
 
 
-def test_ours_links_are_filtered_and_items_stamped_after_all_other_spider_middlewares_that_see_them() -> None:
+def test_links_are_filtered_and_items_stamped_after_all_other_spider_middlewares_that_see_them() -> None:
     asked = {"REP_FILTER_LINKS": "known", "REP_ITEM_FIELD": "robots"}
     settings = assembled({**asked, "SPIDER_MIDDLEWARES": {"tests.crawl.output_spiders.Recovers": 50}})
     order = components(settings, "SPIDER_MIDDLEWARES")  # the first one is the last to see what a callback yields

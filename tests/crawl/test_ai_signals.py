@@ -92,7 +92,7 @@ def obeyed() -> Scraped:
     return scraped(REP_AI_SIGNALS="obey")
 
 
-def test_ours_a_page_reserves_itself_in_many_ways_and_what_is_meant_for_others_says_nothing(
+def test_a_page_reserves_itself_in_many_ways_and_what_is_meant_for_others_says_nothing(
     reported: Scraped,
 ) -> None:
     assert answers(reported) == SAID
@@ -100,7 +100,7 @@ def test_ours_a_page_reserves_itself_in_many_ways_and_what_is_meant_for_others_s
     assert stats(reported) == {**counts, "file_count": 1}
 
 
-def test_ours_if_obeyed_items_of_a_page_that_reserves_itself_are_dropped(obeyed: Scraped) -> None:
+def test_if_obeyed_items_of_a_page_that_reserves_itself_are_dropped(obeyed: Scraped) -> None:
     assert obeyed.requested() == sorted([*SITUATIONS, TDMREP])
     kept = {path: said for path, said in SAID.items() if said != "no" or path == "/404"}
     assert answers(obeyed) == kept, "an error page is not dropped"
@@ -111,18 +111,18 @@ def test_ours_if_obeyed_items_of_a_page_that_reserves_itself_are_dropped(obeyed:
         assert line in obeyed.crawl.lines("DEBUG")
 
 
-def test_ours_directives_count_as_signals_if_a_setting_says_so() -> None:
+def test_directives_count_as_signals_if_a_setting_says_so() -> None:
     assert answers(scraped(REP_AI_SOURCES="bing")) == {**SAID, "/noarchive": "no"}
     google = scraped(REP_PURPOSES="ai-input", REP_AI_SOURCES="google")
     said = {path: ai(google, path)["answers"]["ai-input"] for path in ("/nosnippet", "/noarchive")}
     assert said == {"/nosnippet": "no", "/noarchive": "unknown"}
 
 
-def test_ours_silence_may_mean_no() -> None:
+def test_silence_may_mean_no() -> None:
     assert answers(scraped(REP_AI_SIGNALS="obey", REP_AI_UNKNOWN="no")) == {"/usage-yes": "yes", "/404": "no"}
 
 
-def test_ours_the_audit_log_names_pages_that_are_reserved(reported: Scraped, audit: Path) -> None:
+def test_the_audit_log_names_pages_that_are_reserved(reported: Scraped, audit: Path) -> None:
     events = [event for line in audit.read_text().splitlines() if (event := json.loads(line))["event"] == "ai"]
     by_path = {event["url"].removeprefix(reported.site.origin): event for event in events}
     assert set(by_path) == {path for path, said in SAID.items() if said == "no"}
@@ -131,7 +131,7 @@ def test_ours_the_audit_log_names_pages_that_are_reserved(reported: Scraped, aud
     assert event["statements"][0]["text"] == "train-ai=n"
 
 
-def test_ours_what_robots_txt_says_about_a_declared_purpose_is_reported() -> None:
+def test_what_robots_txt_says_about_a_declared_purpose_is_reported() -> None:
     result = scrape({"/robots.txt": robots(RESERVED)}, **TRAIN)
     statement = {"signal": "Content-Signal", "source": "robots.txt", "line": 2, "irregular": False}
     assert answers(result) == {"/": "no"}
@@ -146,7 +146,7 @@ def test_ours_what_robots_txt_says_about_a_declared_purpose_is_reported() -> Non
     assert stats(result) == {"file_count": 1, "ai-train/no_count": 1}
 
 
-def test_ours_without_a_declared_purpose_nothing_is_read_or_requested() -> None:
+def test_without_a_declared_purpose_nothing_is_read_or_requested() -> None:
     result = scrape({"/robots.txt": robots(RESERVED)})
     assert result.site.paths() == ["/robots.txt", "/"]
     assert (answers(result), stats(result)) == ({"/": "-"}, {})
@@ -186,7 +186,7 @@ def test_aipref_if_obeyed_a_reserved_page_is_read_for_its_links_and_its_item_dro
     assert [stamp["verdict"] for stamp in result.stamps.values()] == ["allowed"] * 4
 
 
-def test_ours_a_reserved_file_is_saved_where_signals_are_reported(tmp_path: Path) -> None:
+def test_a_reserved_file_is_saved_where_signals_are_reported(tmp_path: Path) -> None:
     files: dict[str, Any] = {
         "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
         "FILES_STORE": str(tmp_path),
@@ -194,7 +194,7 @@ def test_ours_a_reserved_file_is_saved_where_signals_are_reported(tmp_path: Path
     assert scrape(HUB, ["/open/a"], spider="Saves", **TRAIN, **files).site.count("/open/photo.jpg") == 1
 
 
-def test_ours_if_refused_a_page_that_robots_txt_reserves_is_not_requested() -> None:
+def test_if_refused_a_page_that_robots_txt_reserves_is_not_requested() -> None:
     result = scrape({"/robots.txt": robots(RESERVED)}, **REFUSE)
     assert result.site.paths() == ["/robots.txt", TDMREP]
     (failure,) = result.crawl.failures
@@ -202,7 +202,7 @@ def test_ours_if_refused_a_page_that_robots_txt_reserves_is_not_requested() -> N
     assert failure.message == "Forbidden by robots.txt (line 2, ai-signal)"
 
 
-def test_ours_another_purpose_is_not_reserved() -> None:
+def test_another_purpose_is_not_reserved() -> None:
     result = scrape({"/robots.txt": robots(RESERVED)}, REP_PURPOSES=["search"], REP_AI_SIGNALS="obey")
     assert result.site.paths() == ["/robots.txt", "/"]  # tdmrep.json says nothing of search
     assert list(result.items) == ["/"]
@@ -240,14 +240,14 @@ def test_tdmrep_a_file_that_cannot_be_read_says_nothing(answer: Answer) -> None:
     assert answers(result) == {"/": "unknown"}
 
 
-def test_ours_a_file_that_robots_txt_forbids_is_not_fetched() -> None:
+def test_a_file_that_robots_txt_forbids_is_not_fetched() -> None:
     result = scrape({"/robots.txt": robots("User-agent: *\nDisallow: /.well-known/\n")}, **TRAIN)
     assert result.site.paths() == ["/robots.txt", "/"]
     assert answers(result) == {"/": "unknown"}
 
 
 @on_each_loop
-def test_ours_the_file_is_fetched_at_the_pace_of_the_site(loop: str) -> None:
+def test_the_file_is_fetched_at_the_pace_of_the_site(loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.3\n"))
         result = crawl(f"{site.origin}/", loop=loop, settings=TRAIN)
@@ -255,7 +255,7 @@ def test_ours_the_file_is_fetched_at_the_pace_of_the_site(loop: str) -> None:
     assert all(gap >= 0.3 for gap in result.gaps())
 
 
-def test_ours_the_file_is_stored_with_the_robots_txt(tmp_path: Path) -> None:
+def test_the_file_is_stored_with_the_robots_txt(tmp_path: Path) -> None:
     settings = {**TRAIN, "REP_STORE_PATH": str(tmp_path / "robots.sqlite")}
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"))
@@ -277,7 +277,7 @@ def test_spawning_an_ai_txt_counts_if_a_setting_says_so() -> None:
     assert answers(without) == {"/": "unknown", "/a.jpg": "unknown"}
 
 
-def test_ours_a_redirect_is_judged_by_the_signals_of_its_target() -> None:
+def test_a_redirect_is_judged_by_the_signals_of_its_target() -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         first, second = site.origins
         site.answer("/robots.txt", robots(RESERVED), second)
@@ -286,7 +286,7 @@ def test_ours_a_redirect_is_judged_by_the_signals_of_its_target() -> None:
     assert [failure.reason for failure in result.failures] == ["ai-signal"]
 
 
-def test_ours_where_a_response_arrives_decides_whether_it_is_used(tmp_path: Path) -> None:
+def test_where_a_response_arrives_decides_whether_it_is_used(tmp_path: Path) -> None:
     """Through a browser or an API, which follows redirects by itself."""
     arrives: dict[str, Any] = {
         "DOWNLOADER_MIDDLEWARES": {"tests.crawl.middlewares.Arrives": 800},
@@ -304,7 +304,7 @@ def test_ours_where_a_response_arrives_decides_whether_it_is_used(tmp_path: Path
     assert not [*tmp_path.rglob("*.jpg")]
 
 
-def test_ours_a_cached_page_is_judged_by_its_own_signals(tmp_path: Path) -> None:
+def test_a_cached_page_is_judged_by_its_own_signals(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), **OBEY}
     with Site() as site:
         site.answer("/", html("", SIGNAL_NO))
@@ -313,7 +313,7 @@ def test_ours_a_cached_page_is_judged_by_its_own_signals(tmp_path: Path) -> None
         assert answers(scrape(site, **settings)) == {}
 
 
-def test_ours_in_report_mode_a_reserved_page_is_requested_and_its_item_kept() -> None:
+def test_in_report_mode_a_reserved_page_is_requested_and_its_item_kept() -> None:
     result = scrape({"/robots.txt": robots(RESERVED)}, **REFUSE, REP_MODES={"127.0.0.1": "report"})
     assert (result.stamps["/"]["verdict"], result.stamps["/"]["reason"]) == ("reported", "ai-signal")
     assert answers(result) == {"/": "no"}
@@ -324,7 +324,7 @@ def granted(site: Site, *paths: str, kind: str = "ai-signal") -> dict[str, Any]:
     return {"REP_EXCEPTIONS": [exception(f"{site.origin}{path}", **{"for": kind}) for path in paths]}
 
 
-def test_ours_an_exception_may_cover_what_a_signal_reserves_and_the_page_keeps_what_was_said() -> None:
+def test_an_exception_may_cover_what_a_signal_reserves_and_the_page_keeps_what_was_said() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RESERVED))
         result = scrape(site, ["/granted", "/other"], **REFUSE, **granted(site, "/granted"))
@@ -335,7 +335,7 @@ def test_ours_an_exception_may_cover_what_a_signal_reserves_and_the_page_keeps_w
     assert result.crawl.stats["rep/exception/used_count"] == 1, "the gate has counted it"
 
 
-def test_ours_an_exception_covers_what_the_page_or_the_site_reserves_too() -> None:
+def test_an_exception_covers_what_the_page_or_the_site_reserves_too() -> None:
     with Site() as site:
         site.answer(TDMREP, tdmrep(**{"by-site": 1}))
         for path in ("/", "/other"):
@@ -346,14 +346,14 @@ def test_ours_an_exception_covers_what_the_page_or_the_site_reserves_too() -> No
     assert result.crawl.stats["rep/exception/used_count"] == 2
 
 
-def test_ours_a_page_that_is_excepted_from_its_delay_keeps_what_was_said_about_it() -> None:
+def test_a_page_that_is_excepted_from_its_delay_keeps_what_was_said_about_it() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RESERVED + "Crawl-delay: 0.1\n"))
         result = scrape(site, **TRAIN, **granted(site, "/$", kind="crawl-delay"))
     assert ai(result)["answers"]["ai-train"] == "no"
 
 
-def test_ours_licenses_are_named_those_of_the_page_first() -> None:
+def test_licenses_are_named_those_of_the_page_first() -> None:
     link = ("Link", '<https://e.org/page.xml>; rel="license"; type="application/rsl+xml"')
     with Site() as site:
         site.answer("/robots.txt", robots(f"License: {site.origin}/site.xml\nUser-agent: *\nDisallow:\n"))
@@ -363,21 +363,21 @@ def test_ours_licenses_are_named_those_of_the_page_first() -> None:
     assert ai(result, "/a")["licenses"] == [f"{site.origin}/site.xml"]
 
 
-def test_ours_a_robots_txt_that_changes_counts_from_its_fetch_on() -> None:
+def test_a_robots_txt_that_changes_counts_from_its_fetch_on() -> None:
     quick = [("Cache-Control", "max-age=0")]
     rules = sequence(*(Answer(body=text.encode(), headers=quick) for text in ("", RESERVED)))
     result = scrape({"/robots.txt": rules, "/": html(LINKS, delay=0.3)}, **TRAIN, REP_MIN_TTL=0.1)
     assert answers(result) == {"/": "unknown", "/a": "no"}
 
 
-def test_ours_a_purpose_that_nobody_knows_is_refused() -> None:
+def test_a_purpose_that_nobody_knows_is_refused() -> None:
     result = crawl("data:,x", settings={"REP_PURPOSES": ["training"]})
     message = "REP_PURPOSES = ['training']: expected a list of search, ai-input, ai-train, ai-index"
     assert message in str(result.lines("CRITICAL"))
 
 
 @on_each_loop
-def test_ours_a_file_that_hangs_holds_requests_up_once_and_says_nothing(loop: str) -> None:
+def test_a_file_that_hangs_holds_requests_up_once_and_says_nothing(loop: str) -> None:
     with Site() as site:
         site.answer(TDMREP, hang())
         urls = [f"{site.origin}/{number}" for number in range(20)]
@@ -387,7 +387,7 @@ def test_ours_a_file_that_hangs_holds_requests_up_once_and_says_nothing(loop: st
 
 
 @on_each_loop
-def test_ours_a_crawl_that_is_interrupted_does_not_wait_for_the_file(loop: str) -> None:
+def test_a_crawl_that_is_interrupted_does_not_wait_for_the_file(loop: str) -> None:
     with Site() as site:
         site.answer(TDMREP, hang())
         urls = [f"{site.origin}/{number}" for number in range(5)]
@@ -397,7 +397,7 @@ def test_ours_a_crawl_that_is_interrupted_does_not_wait_for_the_file(loop: str) 
     assert result.seconds < 60
 
 
-def test_ours_a_sitemap_is_no_page_that_is_reserved() -> None:
+def test_a_sitemap_is_no_page_that_is_reserved() -> None:
     with Site() as site:
         listed = sitemap(f"{site.origin}/a")
         site.answer("/sitemap.xml", Answer(body=listed.body, headers=[*listed.headers, SIGNAL_NO]))
@@ -407,7 +407,7 @@ def test_ours_a_sitemap_is_no_page_that_is_reserved() -> None:
     assert "rep/ai/ai-train/no_count" not in result.stats
 
 
-def test_ours_if_reserved_pages_are_refused_a_sitemap_is_read_to_find_the_others() -> None:
+def test_if_reserved_pages_are_refused_a_sitemap_is_read_to_find_the_others() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(MIXED))
         site.answer("/sitemap.xml", sitemap(f"{site.origin}/closed", f"{site.origin}/open/a"))
@@ -418,7 +418,7 @@ def test_ours_if_reserved_pages_are_refused_a_sitemap_is_read_to_find_the_others
 
 
 @pytest.mark.parametrize("parser", ["scrapy.robotstxt.ProtegoRobotParser", "scrapy.robotstxt.PythonRobotParser"])
-def test_ours_signals_are_read_with_any_parser_back_end(parser: str) -> None:
+def test_signals_are_read_with_any_parser_back_end(parser: str) -> None:
     pages = {"/robots.txt": robots(RESERVED)}
     assert answers(scrape(pages, **TRAIN, ROBOTSTXT_PARSER=parser)) == {"/": "no"}
     refused = scrape(pages, **REFUSE, ROBOTSTXT_PARSER=parser)

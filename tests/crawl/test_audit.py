@@ -38,7 +38,7 @@ def values(event: dict[str, Any], *names: str) -> list[Any]:
     return [event[name] for name in names]
 
 
-def test_ours_an_outsider_reads_who_asked_what_was_said_and_what_was_done(path: Path, tmp_path: Path) -> None:
+def test_an_outsider_reads_who_asked_what_was_said_and_what_was_done(path: Path, tmp_path: Path) -> None:
     bodies = tmp_path / "bodies"
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
@@ -73,12 +73,12 @@ def test_ours_an_outsider_reads_who_asked_what_was_said_and_what_was_done(path: 
     assert len(result.pages) == 4
 
 
-def test_ours_with_audit_all_each_request_has_a_line(path: Path) -> None:
+def test_with_audit_all_each_request_has_a_line(path: Path) -> None:
     audited(path, None, *(f"/{number}" for number in range(5)), REP_AUDIT_ALL=True)
     assert len(events(path, "decision")) == 5
 
 
-def test_ours_with_obeying_off_the_log_says_so(path: Path) -> None:
+def test_with_obeying_off_the_log_says_so(path: Path) -> None:
     site, result = audited(path, None, "/page", ROBOTSTXT_OBEY=False)
     assert site.paths() == ["/page"]
     assert events(path, "start")[0]["mode"] == "off"
@@ -87,14 +87,14 @@ def test_ours_with_obeying_off_the_log_says_so(path: Path) -> None:
     assert (result.pages[0].stamp["mode"], result.pages[0].flags) == ("off", [])
 
 
-def test_ours_an_unreachable_origin_has_its_failure_in_the_log(path: Path) -> None:
+def test_an_unreachable_origin_has_its_failure_in_the_log(path: Path) -> None:
     audited(path, Answer(503), "/page")
     (seen,) = events(path, "robots")
     assert values(seen, "access", "status", "error") == ["unreachable", 503, "HTTP status 503"]
     assert values(seen, "sha256", "fetched") == [None, None]
 
 
-def test_ours_a_password_in_a_url_is_not_written(path: Path) -> None:
+def test_a_password_in_a_url_is_not_written(path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         url = site.origin.replace("//", "//user:secret@") + "/private"
@@ -103,7 +103,7 @@ def test_ours_a_password_in_a_url_is_not_written(path: Path) -> None:
     assert "secret" not in path.read_text()
 
 
-def test_ours_a_password_in_a_redirect_of_robots_txt_is_not_written(path: Path) -> None:
+def test_a_password_in_a_redirect_of_robots_txt_is_not_written(path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", redirect(site.origin.replace("//", "//user:secret@") + "/else"))
         crawl(f"{site.origin}/page", settings={"REP_AUDIT": str(path), "REP_RETRY_TIMES": 0})
@@ -113,7 +113,7 @@ def test_ours_a_password_in_a_redirect_of_robots_txt_is_not_written(path: Path) 
 
 
 @pytest.mark.parametrize(("headers", "asked"), [([("Retry-After", "2")], 2.0), ([], None)])
-def test_ours_a_download_slot_that_backs_off_is_in_the_log(path: Path, headers: Any, asked: float | None) -> None:
+def test_a_download_slot_that_backs_off_is_in_the_log(path: Path, headers: Any, asked: float | None) -> None:
     busy = {"/busy": Answer(429, headers=headers)}
     site, _ = audited(path, None, "/busy", answers=busy, RETRY_ENABLED=False)
     (event,) = events(path, "backoff")
@@ -122,7 +122,7 @@ def test_ours_a_download_slot_that_backs_off_is_in_the_log(path: Path, headers: 
     assert 1.0 <= event["seconds"] <= (asked or 1.3)
 
 
-def test_ours_a_failure_that_repeats_is_in_the_log_with_its_reason(path: Path) -> None:
+def test_a_failure_that_repeats_is_in_the_log_with_its_reason(path: Path) -> None:
     settings = {"ROBOTSTXT_OBEY": False, "CONCURRENT_REQUESTS": 1, "RETRY_ENABLED": False}
     crawl(*(f"http://127.0.0.1:9/{page}" for page in range(2)), settings={"REP_AUDIT": str(path), **settings})
     (event,) = events(path, "backoff")
@@ -131,7 +131,7 @@ def test_ours_a_failure_that_repeats_is_in_the_log_with_its_reason(path: Path) -
 
 
 @pytest.mark.parametrize("settings", [{"REP_BACKOFF": False}, {"EXTENSIONS": {"scrapy_rep.CrawlDelay": None}}])
-def test_ours_without_back_off_the_log_has_none(path: Path, settings: dict[str, Any]) -> None:
+def test_without_back_off_the_log_has_none(path: Path, settings: dict[str, Any]) -> None:
     others = {
         "REP_CRAWL_DELAY": "ignore",
         "RETRY_ENABLED": False,
@@ -141,7 +141,7 @@ def test_ours_without_back_off_the_log_has_none(path: Path, settings: dict[str, 
     assert not events(path, "backoff")
 
 
-def test_ours_the_path_may_name_spider_time_and_process(tmp_path: Path) -> None:
+def test_the_path_may_name_spider_time_and_process(tmp_path: Path) -> None:
     audited(tmp_path / "%(name)s-%(time)s-%(pid)s.jsonl", None, "/page")
     (path,) = tmp_path.iterdir()
     assert path.name.startswith("recorder-20")
@@ -158,7 +158,7 @@ def test_ours_the_path_may_name_spider_time_and_process(tmp_path: Path) -> None:
         ({"REP_AUDIT_BODIES": f"{__file__}/bodies"}, "REP_AUDIT_BODIES = "),
     ],
 )
-def test_ours_a_path_that_cannot_be_used_stops_the_crawl_at_start_up(
+def test_a_path_that_cannot_be_used_stops_the_crawl_at_start_up(
     path: Path, settings: dict[str, Any], message: str
 ) -> None:
     result = crawl(
@@ -168,13 +168,13 @@ def test_ours_a_path_that_cannot_be_used_stops_the_crawl_at_start_up(
     assert message in result.lines("CRITICAL", "scrapy_rep")[0]
 
 
-def test_ours_a_crawl_that_fails_at_start_up_writes_nothing_and_leaves_no_thread(path: Path) -> None:
+def test_a_crawl_that_fails_at_start_up_writes_nothing_and_leaves_no_thread(path: Path) -> None:
     result = crawl("http://127.0.0.1:9/", settings={"REP_AUDIT": str(path), "SCHEDULER": "no.such.Thing"})
     assert result.exit_code == 1
     assert path.read_bytes() == b""
 
 
-def test_ours_a_killed_crawl_leaves_whole_lines_and_the_next_one_goes_on(path: Path) -> None:
+def test_a_killed_crawl_leaves_whole_lines_and_the_next_one_goes_on(path: Path) -> None:
     settings = {"REP_AUDIT": str(path), "REP_AUDIT_ALL": True}
     with Site() as site:
         urls = [f"{site.origin}/{number}" for number in range(3_000)]
@@ -187,7 +187,7 @@ def test_ours_a_killed_crawl_leaves_whole_lines_and_the_next_one_goes_on(path: P
     assert len(after) > len(before)
 
 
-def test_ours_two_crawls_at_once_write_a_file_each(path: Path) -> None:
+def test_two_crawls_at_once_write_a_file_each(path: Path) -> None:
     pytest.importorskip("fcntl")
     other = AuditLog(path)
     _, result = audited(path, None, "/page")
@@ -198,7 +198,7 @@ def test_ours_two_crawls_at_once_write_a_file_each(path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("is_required", [False, True])
-def test_ours_a_full_disk_ends_the_log_and_the_crawl_if_it_is_required(is_required: bool) -> None:
+def test_a_full_disk_ends_the_log_and_the_crawl_if_it_is_required(is_required: bool) -> None:
     urls = [f"/{number}" for number in range(60 if is_required else 6)]
     settings: dict[str, Any] = {"REP_AUDIT_REQUIRED": is_required, "DOWNLOAD_DELAY": 0.2}
     _, result = audited(Path("/dev/full"), None, *urls, **settings)

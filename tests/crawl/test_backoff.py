@@ -59,7 +59,7 @@ def events(result: Crawl) -> int:
 
 
 @on_each_loop
-def test_ours_a_burst_of_429_is_one_event_and_retry_after_is_kept(loop: str) -> None:
+def test_a_burst_of_429_is_one_event_and_retry_after_is_kept(loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", Busy(too_many(("Retry-After", "1"))))
@@ -73,7 +73,7 @@ def test_ours_a_burst_of_429_is_one_event_and_retry_after_is_kept(loop: str) -> 
     assert result.stats["retry/count"] == 8  # as Scrapy counts
 
 
-def test_ours_it_is_said_once_and_summed_up() -> None:
+def test_it_is_said_once_and_summed_up() -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", Busy(too_many(("Retry-After", "1"))))
@@ -85,7 +85,7 @@ def test_ours_it_is_said_once_and_summed_up() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"REP_BACKOFF": False}, {"ADDONS": {}}], ids=["switched off", "Scrapy"])
-def test_ours_without_back_off_the_retry_comes_at_once(settings: dict[str, Any]) -> None:
+def test_without_back_off_the_retry_comes_at_once(settings: dict[str, Any]) -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", Busy(too_many(("Retry-After", "1"))))
@@ -104,7 +104,7 @@ def test_ours_without_back_off_the_retry_comes_at_once(settings: dict[str, Any])
     ],
     ids=str,
 )
-def test_ours_retry_after_is_kept_whatever_else_is_set(settings: dict[str, Any]) -> None:
+def test_retry_after_is_kept_whatever_else_is_set(settings: dict[str, Any]) -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", Busy(too_many(("Retry-After", "1"))))
@@ -122,7 +122,7 @@ def test_ours_retry_after_is_kept_whatever_else_is_set(settings: dict[str, Any])
     [too_many(status=500), too_many(status=502), too_many(status=522), reset()],
     ids=lambda one: one.status,
 )
-def test_ours_an_error_counts_when_it_repeats(answer: Answer, loop: str) -> None:
+def test_an_error_counts_when_it_repeats(answer: Answer, loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", Busy(answer, 0.5))
@@ -136,7 +136,7 @@ def test_ours_an_error_counts_when_it_repeats(answer: Answer, loop: str) -> None
 
 @pytest.mark.parametrize("broken", [["/3"], ["/39"], ["/0"], ["/3", "/13", "/23", "/33"]], ids=str)
 @pytest.mark.parametrize("answer", [too_many(status=500, delay=0.0), reset()], ids=["500", "reset"])
-def test_ours_broken_pages_among_good_ones_slow_nothing_down(broken: list[str], answer: Answer) -> None:
+def test_broken_pages_among_good_ones_slow_nothing_down(broken: list[str], answer: Answer) -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", PAGE)
@@ -147,7 +147,7 @@ def test_ours_broken_pages_among_good_ones_slow_nothing_down(broken: list[str], 
     assert events(result) == 0
 
 
-def test_ours_a_page_that_is_always_busy_ends_no_recovery() -> None:
+def test_a_page_that_is_always_busy_ends_no_recovery() -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", PAGE)
@@ -158,7 +158,7 @@ def test_ours_a_page_that_is_always_busy_ends_no_recovery() -> None:
     assert events(result) == 1
 
 
-def test_ours_missing_local_files_ask_for_nothing(tmp_path: Path) -> None:
+def test_missing_local_files_ask_for_nothing(tmp_path: Path) -> None:
     urls = [(tmp_path / f"{number}.txt").as_uri() for number in range(4)]
     result = crawl(*urls, settings={**MEMORY, "RETRY_TIMES": 1})
     assert len(result.failures) == 4
@@ -167,7 +167,7 @@ def test_ours_missing_local_files_ask_for_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("delay", [0.0, 0.5], ids=["in the middleware", "also inside the download slot"])
 @on_each_download_handler
-def test_ours_what_does_not_come_from_the_queue_waits_beside_other_hosts_and_ends_with_the_crawl(
+def test_what_does_not_come_from_the_queue_waits_beside_other_hosts_and_ends_with_the_crawl(
     loop: str, delay: float
 ) -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
@@ -189,7 +189,7 @@ def test_ours_what_does_not_come_from_the_queue_waits_beside_other_hosts_and_end
 
 
 @pytest.mark.parametrize("status", [403, 404, 401, 501])
-def test_ours_other_statuses_ask_for_nothing(status: int) -> None:
+def test_other_statuses_ask_for_nothing(status: int) -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", Answer(status, headers=[("Retry-After", "5")]))
@@ -198,7 +198,7 @@ def test_ours_other_statuses_ask_for_nothing(status: int) -> None:
     assert result.seconds < 4
 
 
-def test_ours_an_answer_of_scrapys_http_cache_counts_for_nothing(tmp_path: Path) -> None:
+def test_an_answer_of_scrapys_http_cache_counts_for_nothing(tmp_path: Path) -> None:
     cache = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), "HTTPCACHE_IGNORE_HTTP_CODES": []}
     settings = {**MEMORY, **cache, "RETRY_ENABLED": False}
     with Site() as site:
@@ -220,7 +220,7 @@ def test_ours_an_answer_of_scrapys_http_cache_counts_for_nothing(tmp_path: Path)
         (429, [], True),
     ],
 )
-def test_ours_an_error_of_a_proxy_is_not_the_sites(status: int, headers: Any, counts: bool) -> None:
+def test_an_error_of_a_proxy_is_not_the_sites(status: int, headers: Any, counts: bool) -> None:
     with Site() as proxy:
         proxy.answer("*", Answer(status, headers=headers))
         proxy.answer("http://site.example/robots.txt", ALL)
@@ -230,7 +230,7 @@ def test_ours_an_error_of_a_proxy_is_not_the_sites(status: int, headers: Any, co
     assert bool(events(result)) is counts
 
 
-def test_ours_a_refused_connection_to_a_proxy_is_not_the_sites() -> None:
+def test_a_refused_connection_to_a_proxy_is_not_the_sites() -> None:
     requests = [
         {"url": f"http://site.example/{page}", "meta": {"proxy": "http://127.0.0.1:9"}} for page in range(6)
     ]
@@ -240,7 +240,7 @@ def test_ours_a_refused_connection_to_a_proxy_is_not_the_sites() -> None:
 
 
 @pytest.mark.parametrize(("delay", "asked", "least"), [(1.5, 1, 1.5), (0.5, 1, 1.0)])
-def test_ours_of_crawl_delay_and_retry_after_the_later_one_counts(delay: float, asked: int, least: float) -> None:
+def test_of_crawl_delay_and_retry_after_the_later_one_counts(delay: float, asked: int, least: float) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(f"User-agent: *\nCrawl-delay: {delay}\n"))
         site.answer("*", Busy(too_many(("Retry-After", str(asked)), delay=0.0), 0.2))
@@ -249,7 +249,7 @@ def test_ours_of_crawl_delay_and_retry_after_the_later_one_counts(delay: float, 
     assert least <= arrived[1] < least + 0.3
 
 
-def test_ours_a_healthy_host_beside_it_is_not_hindered() -> None:
+def test_a_healthy_host_beside_it_is_not_hindered() -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", PAGE)
@@ -263,7 +263,7 @@ def test_ours_a_healthy_host_beside_it_is_not_hindered() -> None:
     assert healthy[-1] < 2.5
 
 
-def test_ours_a_request_ends_with_its_retries_which_wait() -> None:
+def test_a_request_ends_with_its_retries_which_wait() -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", too_many(("Retry-After", "1"), delay=0.0))
@@ -273,7 +273,7 @@ def test_ours_a_request_ends_with_its_retries_which_wait() -> None:
     assert [round(time) for time in arrived] == [0, 1, 2]  # RETRY_TIMES is 2
 
 
-def test_ours_the_forecast_names_a_site_that_asks_and_a_timeout_ends_the_crawl() -> None:
+def test_the_forecast_names_a_site_that_asks_and_a_timeout_ends_the_crawl() -> None:
     settings = {**MEMORY, "LOGSTATS_INTERVAL": 0.3, "CLOSESPIDER_TIMEOUT": 1}
     with Site() as site:
         site.answer("/robots.txt", ALL)
@@ -289,7 +289,7 @@ def test_ours_the_forecast_names_a_site_that_asks_and_a_timeout_ends_the_crawl()
     assert "less than 1% of these requests fit" in line
 
 
-def test_ours_a_site_in_several_download_slots_of_your_own_gets_no_request_through_any() -> None:
+def test_a_site_in_several_download_slots_of_your_own_gets_no_request_through_any() -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("/busy", Busy(too_many(("Retry-After", "2"), delay=0.0)))
@@ -303,7 +303,7 @@ def test_ours_a_site_in_several_download_slots_of_your_own_gets_no_request_throu
     assert min(later) > 1.9
 
 
-def test_ours_a_site_that_fails_for_a_while_is_asked_seldom() -> None:
+def test_a_site_that_fails_for_a_while_is_asked_seldom() -> None:
     with Site() as site:
         site.answer("/robots.txt", ALL)
         site.answer("*", Busy(too_many(status=503), 2.5))
@@ -314,7 +314,7 @@ def test_ours_a_site_that_fails_for_a_while_is_asked_seldom() -> None:
 
 
 @pytest.mark.full
-def test_ours_a_site_with_a_limit_is_soon_asked_a_little_less_than_that() -> None:
+def test_a_site_with_a_limit_is_soon_asked_a_little_less_than_that() -> None:
     taken: deque[float] = deque()
     lock = Lock()
 
@@ -345,9 +345,7 @@ def shared_by(store: str, server: RedisServer, folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("store", ["sqlite", "redis"])
-def test_ours_what_one_process_is_asked_holds_the_others(
-    store: str, redis_server: RedisServer, tmp_path: Path
-) -> None:
+def test_what_one_process_is_asked_holds_the_others(store: str, redis_server: RedisServer, tmp_path: Path) -> None:
     settings = shared_by(store, redis_server, tmp_path)
     with Site() as site, ThreadPoolExecutor(2) as pool:
         site.answer("/robots.txt", ALL)
@@ -367,9 +365,7 @@ def test_ours_what_one_process_is_asked_holds_the_others(
 
 
 @pytest.mark.parametrize("store", ["sqlite", "redis"])
-def test_ours_the_next_run_goes_on_with_what_is_left(
-    store: str, redis_server: RedisServer, tmp_path: Path
-) -> None:
+def test_the_next_run_goes_on_with_what_is_left(store: str, redis_server: RedisServer, tmp_path: Path) -> None:
     settings = shared_by(store, redis_server, tmp_path)
     with Site() as site:
         site.answer("/robots.txt", ALL)

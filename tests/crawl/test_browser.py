@@ -51,7 +51,7 @@ def aborted(result: Crawl) -> list[str]:
     return [url for url, is_aborted in answers.items() if is_aborted]
 
 
-def test_ours_what_a_page_loads_is_judged_by_the_robots_txt_of_its_own_origin(site: Site) -> None:
+def test_what_a_page_loads_is_judged_by_the_robots_txt_of_its_own_origin(site: Site) -> None:
     forbidden = [f"{origin}/private/a.png" for origin in site.origins]
     result = loading(site, *forbidden, *(f"{origin}/a.png" for origin in site.origins))
     assert aborted(result) == forbidden
@@ -59,11 +59,11 @@ def test_ours_what_a_page_loads_is_judged_by_the_robots_txt_of_its_own_origin(si
     assert [site.count("/robots.txt", origin) for origin in site.origins] == [1, 1, 1, 1]
 
 
-def test_ours_urls_without_robots_txt_are_let_through(site: Site) -> None:
+def test_urls_without_robots_txt_are_let_through(site: Site) -> None:
     assert loading(site, "data:,x", "blob:null/1", "about:blank", "chrome-extension://a/b").stats["aborted"] == 0
 
 
-def test_ours_what_cannot_be_judged_is_aborted(site: Site) -> None:
+def test_what_cannot_be_judged_is_aborted(site: Site) -> None:
     site.answer("/robots.txt", reset(), site.origins[1])
     result = loading(site, f"{site.origins[1]}/a.png", "http://[broken/a.png")
     assert len(aborted(result)) == 2
@@ -72,7 +72,7 @@ def test_ours_what_cannot_be_judged_is_aborted(site: Site) -> None:
     )
 
 
-def test_ours_modes_and_exceptions_apply(site: Site) -> None:
+def test_modes_and_exceptions_apply(site: Site) -> None:
     result = loading(
         site, *(f"{origin}/private/a.png" for origin in site.origins), f"{site.origins[1]}/private/b.png",
         REP_EXCEPTIONS=[exception(f"{site.origins[1]}/private/a*")],
@@ -83,7 +83,7 @@ def test_ours_modes_and_exceptions_apply(site: Site) -> None:
     assert site.count("/robots.txt", site.origins[3]) == 0
 
 
-def test_ours_robots_txt_of_the_same_host_does_not_wait_for_the_page(site: Site) -> None:
+def test_robots_txt_of_the_same_host_does_not_wait_for_the_page(site: Site) -> None:
     """The page holds the only place in the download slot of its host until the browser has its answer."""
     site.answer("/page", Answer(when=lambda: site.count("/robots.txt", site.origins[1]) > 0), site.origin)
     result = crawl(
@@ -99,16 +99,14 @@ def test_ours_robots_txt_of_the_same_host_does_not_wait_for_the_page(site: Site)
 
 
 @pytest.mark.parametrize("loop", loop_params(["asyncio", "twisted"]))
-def test_ours_a_browser_in_a_thread_of_its_own_is_answered_in_the_thread_of_the_crawl(
-    site: Site, loop: str
-) -> None:
+def test_a_browser_in_a_thread_of_its_own_is_answered_in_the_thread_of_the_crawl(site: Site, loop: str) -> None:
     spider = "tests.crawl.target_spiders:AsksFromThread"
     result = crawl(f"{site.origin}/page", spider=spider, loop=loop)
     assert result.stats["thread"] == "MainThread"
     assert result.stats["error"] == "ZeroDivisionError"
 
 
-def test_ours_the_audit_log_names_what_was_aborted(site: Site, tmp_path: Path) -> None:
+def test_the_audit_log_names_what_was_aborted(site: Site, tmp_path: Path) -> None:
     audit = tmp_path / "audit.jsonl"
     loading(site, f"{site.origin}/private/a.png", f"{site.origin}/a.png", REP_AUDIT=str(audit))
     events = [json.loads(line) for line in audit.read_text().splitlines()]
@@ -116,7 +114,7 @@ def test_ours_the_audit_log_names_what_was_aborted(site: Site, tmp_path: Path) -
     assert (event["url"], event["verdict"]) == (f"{site.origin}/private/a.png", "forbidden")
 
 
-def test_ours_a_function_of_the_project_may_call_it(site: Site) -> None:
+def test_a_function_of_the_project_may_call_it(site: Site) -> None:
     urls = [f"{site.origin}/a.png", f"{site.origin}/private/a", f"{site.origin}/a"]
     result = loading(
         site, *urls, PLAYWRIGHT_ABORT_REQUEST="tests.crawl.target_spiders.images_and_forbidden"
@@ -124,7 +122,7 @@ def test_ours_a_function_of_the_project_may_call_it(site: Site) -> None:
     assert aborted(result) == urls[:2]
 
 
-def test_ours_the_addon_binds_it_to_its_crawl() -> None:
+def test_the_addon_binds_it_to_its_crawl() -> None:
     gates = []
     for setting in ("scrapy_rep.abort_forbidden", abort_forbidden):
         crawler = Crawler(Recorder, {"PLAYWRIGHT_ABORT_REQUEST": setting})
@@ -157,7 +155,7 @@ def test_ours_the_addon_binds_it_to_its_crawl() -> None:
         ("http://127.0.0.1/private", "http://127.0.0.1:8000/private", False),
     ],
 )
-def test_ours_a_page_that_the_project_exempts_passes_and_no_other(
+def test_a_page_that_the_project_exempts_passes_and_no_other(
     monkeypatch: pytest.MonkeyPatch, exempt: str, navigation: str, *, passes: bool
 ) -> None:
     async def forbids(_: object) -> bool:
@@ -171,7 +169,7 @@ def test_ours_a_page_that_the_project_exempts_passes_and_no_other(
     assert run(gate(BrowserRequest(navigation, "about:blank")))
 
 
-def test_ours_without_a_crawl_of_its_own_it_aborts_everything(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_crawl_of_its_own_it_aborts_everything(caplog: pytest.LogCaptureFixture) -> None:
     requests = [BrowserRequest("https://shop.example/a.png"), BrowserRequest("data:,x")]
     for request in requests:
         with pytest.raises(StopIteration) as ended:
@@ -201,7 +199,7 @@ def html(text: str) -> Answer:
 @pytest.mark.parametrize("settings", [
     {}, {"_PLAYWRIGHT_THREADED_LOOP": True, "CONCURRENT_REQUESTS_PER_DOMAIN": 1},
 ], ids=["one thread", "a thread of its own"])  # fmt: skip
-def test_ours_a_real_browser_loads_what_is_allowed(site: Site, settings: dict[str, Any]) -> None:
+def test_a_real_browser_loads_what_is_allowed(site: Site, settings: dict[str, Any]) -> None:
     near, far, farther = site.origins[1:]
     parts = [
         "<img src='/private/a.png'><img src='/a.png'>",
@@ -222,7 +220,7 @@ def test_ours_a_real_browser_loads_what_is_allowed(site: Site, settings: dict[st
 @pytest.mark.full
 @real_browser
 @pytest.mark.parametrize("choice", ["report", "drop"])
-def test_ours_a_page_that_a_real_browser_ends_at_is_judged(site: Site, choice: str) -> None:
+def test_a_page_that_a_real_browser_ends_at_is_judged(site: Site, choice: str) -> None:
     forbidden = f"{site.origins[3]}/private"
     site.answer("/moves", redirect(f"{forbidden}/moved"), site.origin)
     site.answer("/leaves", html(f"<script>location.href='{forbidden}/left'</script>"), site.origin)
@@ -239,7 +237,7 @@ def test_ours_a_page_that_a_real_browser_ends_at_is_judged(site: Site, choice: s
 
 @pytest.mark.full
 @real_browser
-def test_ours_a_real_browser_shows_a_page_that_the_project_exempts(site: Site) -> None:
+def test_a_real_browser_shows_a_page_that_the_project_exempts(site: Site) -> None:
     result = browsing(site, {"url": "/private", "meta": {"dont_obey_robotstxt": True}}, {"url": "/private/1"})
     assert [(page.url, page.tag["flags"]) for page in result.pages] == [
         (f"{site.origin}/private", ["playwright", "robots:ignored"])

@@ -22,7 +22,7 @@ PAGE = Answer(body=b"<!DOCTYPE html><html><body>Welcome</body></html>", headers=
 
 @needs_chromium
 @pytest.mark.parametrize("kind", ["text/plain", "text/plain; charset=utf-8", "application/json", None])
-def test_ours_what_a_real_browser_makes_of_robots_txt_is_robots_txt(tmp_path: Path, kind: str | None) -> None:
+def test_what_a_real_browser_makes_of_robots_txt_is_robots_txt(tmp_path: Path, kind: str | None) -> None:
     text = RULES + "Disallow: /caf\u00e9/\u00a0&amp;\u0421\u0441\n"
     with Site() as site:
         headers = [("Content-Type", kind)] if kind else []
@@ -33,7 +33,7 @@ def test_ours_what_a_real_browser_makes_of_robots_txt_is_robots_txt(tmp_path: Pa
     assert without_viewer(view).decode() == text
 
 
-def test_ours_a_browsers_view_of_robots_txt_is_obeyed() -> None:
+def test_a_browsers_view_of_robots_txt_is_obeyed() -> None:
     settings = {"DOWNLOADER_MIDDLEWARES": {"tests.crawl.middlewares.Renders": 600}}
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
@@ -45,7 +45,7 @@ def test_ours_a_browsers_view_of_robots_txt_is_obeyed() -> None:
     assert result.lines("WARNING", "scrapy_rep") == []
 
 
-def test_ours_pages_in_place_of_robots_txt_are_told_in_one_warning() -> None:
+def test_pages_in_place_of_robots_txt_are_told_in_one_warning() -> None:
     with Site([f"127.0.4.{number}" for number in range(1, 15)]) as site:
         for origin in site.origins[:12]:
             site.answer("/robots.txt", PAGE, origin)
@@ -59,18 +59,18 @@ def test_ours_pages_in_place_of_robots_txt_are_told_in_one_warning() -> None:
 
 
 @given(BODIES)
-def test_ours_what_begins_as_a_robots_txt_is_one(body: bytes) -> None:
+def test_what_begins_as_a_robots_txt_is_one(body: bytes) -> None:
     for usual in (body, b"# a\n\n \t# b\r\nUser-Agent : *\n" + body):
         if report._USUAL.match(usual):
             assert body_kind(usual) is BodyKind.ROBOTS_TXT
 
 
-def test_ours_the_usual_beginning_is_looked_for_in_linear_time() -> None:
+def test_the_usual_beginning_is_looked_for_in_linear_time() -> None:
     for line in (b"\n", b"# # #\n", b" # ", b"#\r\n", b"\t"):
         assert seconds(report._USUAL.match, line * 100_000, 2) < 0.5
 
 
-def test_ours_an_error_in_place_of_robots_txt_is_told_by_what_it_is() -> None:
+def test_an_error_in_place_of_robots_txt_is_told_by_what_it_is() -> None:
     with Site(["127.0.4.1", "127.0.4.2", "127.0.4.3"]) as site:
         bodies = (b"<?xml version='1.0'?><Error/>", b'{"statusCode":404}', b"Not Found")
         for origin, body in zip(site.origins, bodies, strict=True):

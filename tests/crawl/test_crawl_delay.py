@@ -56,7 +56,7 @@ def is_paced_to(delay: float, result: Crawl, origin: str = "") -> bool:
 
 
 @on_each_loop
-def test_ours_every_gap_is_kept_from_the_answer_of_robots_txt_on(loop: str) -> None:
+def test_every_gap_is_kept_from_the_answer_of_robots_txt_on(loop: str) -> None:
     with Site() as site:
         result = six_pages(site, replace(PACED, delay=0.15), loop=loop)
     assert min(result.gaps()) >= LEAST
@@ -83,12 +83,12 @@ def test_ours_every_gap_is_kept_from_the_answer_of_robots_txt_on(loop: str) -> N
         "skip, where nobody can end a request",
     ],
 )
-def test_ours_every_gap_is_kept_whatever_else_is_set(settings: dict[str, Any]) -> None:
+def test_every_gap_is_kept_whatever_else_is_set(settings: dict[str, Any]) -> None:
     with Site() as site:
         assert min(six_pages(site, settings=settings).gaps()) >= LEAST
 
 
-def test_ours_autothrottle_may_lengthen_the_delay() -> None:
+def test_autothrottle_may_lengthen_the_delay() -> None:
     with Site() as site:
         site.answer("*", Answer(delay=0.2))
         result = six_pages(site, settings=AUTOTHROTTLE)
@@ -96,7 +96,7 @@ def test_ours_autothrottle_may_lengthen_the_delay() -> None:
     assert min(result.gaps()) >= LEAST  # Scrapy's jitter may halve a delay that is twice ours
 
 
-def test_ours_a_longer_delay_of_the_user_is_kept() -> None:
+def test_a_longer_delay_of_the_user_is_kept() -> None:
     with Site() as site:
         site.answer("/robots.txt", PACED)
         result = crawl(*(site.origin + path for path in PATHS[:4]), settings={"DOWNLOAD_DELAY": 0.4})
@@ -105,19 +105,19 @@ def test_ours_a_longer_delay_of_the_user_is_kept() -> None:
     assert min(result.gaps()) >= 0.199
 
 
-def test_ours_jitter_does_not_shorten_the_delay_where_the_users_is_a_little_longer() -> None:
+def test_jitter_does_not_shorten_the_delay_where_the_users_is_a_little_longer() -> None:
     with Site() as site:
         assert min(six_pages(site, settings={"DOWNLOAD_DELAY": 0.125}).gaps()) >= 0.1249
 
 
-def test_ours_concurrency_does_not_shorten_the_delay() -> None:
+def test_concurrency_does_not_shorten_the_delay() -> None:
     with Site() as site:
         site.answer("*", Answer(delay=0.15))
         assert min(six_pages(site, settings={"CONCURRENT_REQUESTS_PER_DOMAIN": 16}).gaps()) >= LEAST
 
 
 @on_each_loop
-def test_ours_a_download_slot_built_anew_keeps_the_delay(loop: str) -> None:
+def test_a_download_slot_built_anew_keeps_the_delay(loop: str) -> None:
     with Site() as site:
         result = six_pages(site, loop=loop, spider=f"{SPIDERS}:Collects")
     assert min(result.gaps()) >= LEAST
@@ -125,9 +125,7 @@ def test_ours_a_download_slot_built_anew_keeps_the_delay(loop: str) -> None:
 
 
 @on_each_download_handler
-def test_ours_a_second_run_that_finds_its_robots_txt_in_the_store_keeps_the_delay(
-    loop: str, tmp_path: Path
-) -> None:
+def test_a_second_run_that_finds_its_robots_txt_in_the_store_keeps_the_delay(loop: str, tmp_path: Path) -> None:
     settings = {"REP_STORE_PATH": str(tmp_path / "robots.sqlite")}
     with Site() as site:
         site.answer("/robots.txt", PACED)
@@ -139,7 +137,7 @@ def test_ours_a_second_run_that_finds_its_robots_txt_in_the_store_keeps_the_dela
     assert min(result.gaps()) >= LEAST
 
 
-def test_ours_a_delay_outlives_the_memory_of_its_robots_txt() -> None:
+def test_a_delay_outlives_the_memory_of_its_robots_txt() -> None:
     with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
         site.answer("/robots.txt", PACED)
         urls = [origin + path for path in PATHS[:3] for origin in site.origins]
@@ -148,7 +146,7 @@ def test_ours_a_delay_outlives_the_memory_of_its_robots_txt() -> None:
     assert len(result.pages) == 9
 
 
-def test_ours_a_url_without_a_host_is_no_error_while_there_is_a_delay() -> None:
+def test_a_url_without_a_host_is_no_error_while_there_is_a_delay() -> None:
     with Site() as site:
         site.answer("/robots.txt", PACED)
         result = crawl(site.origin, "data:,", spider=ONE_BY_ONE)
@@ -156,7 +154,7 @@ def test_ours_a_url_without_a_host_is_no_error_while_there_is_a_delay() -> None:
     assert result.lines("ERROR") == []
 
 
-def test_ours_a_slow_robots_txt_of_another_port_holds_up_no_page() -> None:
+def test_a_slow_robots_txt_of_another_port_holds_up_no_page() -> None:
     with Site(ports=2) as site:
         paced, other = site.origins
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.05\n"), paced)
@@ -169,7 +167,7 @@ def test_ours_a_slow_robots_txt_of_another_port_holds_up_no_page() -> None:
 
 
 @on_each_download_handler
-def test_ours_of_two_ports_that_share_a_download_slot_the_larger_delay_holds_for_both(loop: str) -> None:
+def test_of_two_ports_that_share_a_download_slot_the_larger_delay_holds_for_both(loop: str) -> None:
     with Site(ports=2) as site:
         one, two = site.origins
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.05\n"), one)
@@ -180,7 +178,7 @@ def test_ours_of_two_ports_that_share_a_download_slot_the_larger_delay_holds_for
     assert len(result.pages) == 6
 
 
-def test_ours_a_download_slot_that_the_user_chose_is_paced() -> None:
+def test_a_download_slot_that_the_user_chose_is_paced() -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         site.answer("/robots.txt", PACED, site.origin)
         # The one that asks for a delay is known first.
@@ -191,7 +189,7 @@ def test_ours_a_download_slot_that_the_user_chose_is_paced() -> None:
     assert min(gaps_between_pages(result)) >= LEAST
 
 
-def test_ours_media_pipelines_keep_the_delay(tmp_path: Path) -> None:
+def test_media_pipelines_keep_the_delay(tmp_path: Path) -> None:
     pipeline = {"ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1}, "FILES_STORE": str(tmp_path)}
     with Site() as site:
         site.answer("/robots.txt", PACED)
@@ -202,7 +200,7 @@ def test_ours_media_pipelines_keep_the_delay(tmp_path: Path) -> None:
     assert min(result.gaps()) >= LEAST
 
 
-def test_ours_a_request_that_does_not_ask_keeps_to_the_pace_of_its_download_slot() -> None:
+def test_a_request_that_does_not_ask_keeps_to_the_pace_of_its_download_slot() -> None:
     with Site() as site:
         site.answer("/robots.txt", PACED)
         rude = [{"url": site.origin + path, "meta": {"dont_obey_robotstxt": True}} for path in PATHS[1:4]]
@@ -219,7 +217,7 @@ def paced_at_start(result: Crawl, url: str) -> bool:
 
 @pytest.mark.parametrize("settings", [{}, pytest.param(BUILT_IN, marks=if_told)], ids=["ours", "Scrapy's own"])
 @on_each_download_handler
-def test_ours_a_redirect_to_another_host_leaves_the_download_slot_of_the_old_one(
+def test_a_redirect_to_another_host_leaves_the_download_slot_of_the_old_one(
     loop: str, settings: dict[str, Any]
 ) -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
@@ -233,7 +231,7 @@ def test_ours_a_redirect_to_another_host_leaves_the_download_slot_of_the_old_one
     assert not paced_at_start(result, f"{fast}/here")
 
 
-def test_ours_a_redirect_keeps_the_download_slot_that_the_user_chose() -> None:
+def test_a_redirect_keeps_the_download_slot_that_the_user_chose() -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         slow, fast = site.origins
         site.answer("/robots.txt", PACED, slow)
@@ -253,7 +251,7 @@ def test_ours_a_redirect_keeps_the_download_slot_that_the_user_chose() -> None:
         ("asyncio", 20, f"{SPIDERS}:InTwoParts"),
     ],
 )
-def test_ours_slow_hosts_do_not_slow_a_fast_one(loop: str, slow_hosts: int, spider: str) -> None:
+def test_slow_hosts_do_not_slow_a_fast_one(loop: str, slow_hosts: int, spider: str) -> None:
     with Site(["127.0.0.1", *(f"127.0.9.{number}" for number in range(1, slow_hosts + 1))]) as site:
         fast, *slow = site.origins
         # They come when all requests wait for them.
@@ -269,7 +267,7 @@ def test_ours_slow_hosts_do_not_slow_a_fast_one(loop: str, slow_hosts: int, spid
     assert result.reason == "closespider_pagecount"
 
 
-def test_ours_slow_hosts_keep_their_delays_beside_a_fast_one() -> None:
+def test_slow_hosts_keep_their_delays_beside_a_fast_one() -> None:
     with Site(["127.0.0.1", "127.0.9.1", "127.0.9.2"]) as site:
         fast, *slow = site.origins
         site.answer("/robots.txt", PACED)
@@ -282,13 +280,13 @@ def test_ours_slow_hosts_keep_their_delays_beside_a_fast_one() -> None:
 
 @if_told
 @on_each_loop
-def test_ours_scrapys_own_middleware_with_our_parser_keeps_the_delay(loop: str) -> None:
+def test_scrapys_own_middleware_with_our_parser_keeps_the_delay(loop: str) -> None:
     with Site() as site:
         assert min(six_pages(site, loop=loop, settings=BUILT_IN).gaps()) >= LEAST
 
 
 @on_each_loop
-def test_ours_odd_delays_are_read_as_they_should_be_and_nothing_hangs(loop: str) -> None:
+def test_odd_delays_are_read_as_they_should_be_and_nothing_hangs(loop: str) -> None:
     odd = [
         ("Crawl-delay: 1e9", 0.0),
         ("Crawl-delay: -1", 0.0),

@@ -28,7 +28,7 @@ def pages(site: Site, count: int = 4) -> list[str]:
     return [f"{site.origin}/{number}" for number in range(count)]
 
 
-def test_ours_ignore_means_ignore() -> None:
+def test_ignore_means_ignore() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         result = crawl(*pages(site), f"{site.origin}/private", settings={"REP_CRAWL_DELAY": "ignore"})
@@ -36,7 +36,7 @@ def test_ours_ignore_means_ignore() -> None:
     assert [failure.reason for failure in result.failures] == ["rule"]
 
 
-def test_ours_with_robots_off_a_delay_is_kept_without_the_rules_when_somebody_asks_for_it() -> None:
+def test_with_robots_off_a_delay_is_kept_without_the_rules_when_somebody_asks_for_it() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         settings = {"ROBOTSTXT_OBEY": False, "REP_CRAWL_DELAY": "always"}
@@ -47,7 +47,7 @@ def test_ours_with_robots_off_a_delay_is_kept_without_the_rules_when_somebody_as
 
 
 @pytest.mark.parametrize("choice", [None, "obey", "ignore"])
-def test_ours_with_robots_off_nothing_is_fetched_unasked(choice: str | None) -> None:
+def test_with_robots_off_nothing_is_fetched_unasked(choice: str | None) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         result = crawl(*pages(site), settings={"ROBOTSTXT_OBEY": False, "REP_CRAWL_DELAY": choice})
@@ -57,7 +57,7 @@ def test_ours_with_robots_off_nothing_is_fetched_unasked(choice: str | None) -> 
 
 
 @pytest.mark.parametrize("choice", ["obey", "always"])
-def test_ours_with_robots_on_always_is_obey(choice: str) -> None:
+def test_with_robots_on_always_is_obey(choice: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         result = crawl(*pages(site), f"{site.origin}/private", settings={"REP_CRAWL_DELAY": choice})
@@ -67,7 +67,7 @@ def test_ours_with_robots_on_always_is_obey(choice: str) -> None:
 
 
 @pytest.mark.parametrize(("choice", "fetched"), [("obey", 0), ("always", 1)])
-def test_ours_with_robots_off_a_site_without_a_mode_is_asked_for_its_delay_by_always_alone(
+def test_with_robots_off_a_site_without_a_mode_is_asked_for_its_delay_by_always_alone(
     choice: str, fetched: int
 ) -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
@@ -81,14 +81,14 @@ def test_ours_with_robots_off_a_site_without_a_mode_is_asked_for_its_delay_by_al
 @pytest.mark.parametrize(
     "settings", [{"ROBOTSTXT_OBEY": True}, {"REP_MODES": {"*": "report"}}, {"REP_CRAWL_DELAY": "always"}]
 )
-def test_ours_no_warning_where_obey_fetches_what_it_always_did(
+def test_no_warning_where_obey_fetches_what_it_always_did(
     settings: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     RepSettings.from_crawler(get_crawler(Spider, {"REP_CRAWL_DELAY": "obey", **settings}))
     assert [record.message for record in caplog.records if record.levelname == "WARNING"] == []
 
 
-def test_ours_a_delay_over_the_longest_is_capped_with_one_warning() -> None:
+def test_a_delay_over_the_longest_is_capped_with_one_warning() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow:\nCrawl-delay: 1000000000\n"))
         result = crawl(*pages(site), settings={"REP_CRAWL_DELAY_MAX": 0.1})
@@ -102,7 +102,7 @@ def test_ours_a_delay_over_the_longest_is_capped_with_one_warning() -> None:
     assert result.stats["rep/crawl_delay/capped_count"] == 1
 
 
-def test_ours_a_delay_over_the_longest_may_be_obeyed() -> None:
+def test_a_delay_over_the_longest_may_be_obeyed() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         settings = {"REP_CRAWL_DELAY_MAX": 0.05, "REP_CRAWL_DELAY_OVER_MAX": "obey"}
@@ -111,7 +111,7 @@ def test_ours_a_delay_over_the_longest_may_be_obeyed() -> None:
     assert result.lines("WARNING") == []
 
 
-def test_ours_an_origin_whose_delay_is_over_the_longest_may_be_skipped() -> None:
+def test_an_origin_whose_delay_is_over_the_longest_may_be_skipped() -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 600\n"), site.origin)
         other = f"{site.origins[1]}/page"
@@ -132,7 +132,7 @@ def exactly(delay: float) -> dict[str, Any]:
     return {"delay": delay, **({"jitter": 0} if HAS_JITTER else {"randomize_delay": False})}
 
 
-def test_ours_a_smaller_delay_in_download_slots_wins_with_a_warning() -> None:
+def test_a_smaller_delay_in_download_slots_wins_with_a_warning() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         result = crawl(*pages(site), settings={"DOWNLOAD_SLOTS": {"127.0.0.1": exactly(0.05)}})
@@ -146,7 +146,7 @@ def test_ours_a_smaller_delay_in_download_slots_wins_with_a_warning() -> None:
 
 
 @pytest.mark.parametrize("own", [exactly(0.15), {"concurrency": 4}], ids=["a larger delay", "none"])
-def test_ours_the_larger_delay_of_download_slots_and_robots_txt_wins_silently(
+def test_the_larger_delay_of_download_slots_and_robots_txt_wins_silently(
     own: dict[str, Any],
 ) -> None:
     with Site() as site:
@@ -156,7 +156,7 @@ def test_ours_the_larger_delay_of_download_slots_and_robots_txt_wins_silently(
     assert result.lines("WARNING") == []
 
 
-def test_ours_a_chosen_delay_is_not_skipped() -> None:
+def test_a_chosen_delay_is_not_skipped() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         settings = {
@@ -168,7 +168,7 @@ def test_ours_a_chosen_delay_is_not_skipped() -> None:
     assert len(result.pages) == 4
 
 
-def test_ours_a_crawl_tells_once_per_origin_what_it_waits_for() -> None:
+def test_a_crawl_tells_once_per_origin_what_it_waits_for() -> None:
     with Site(["127.0.0.1", "127.0.0.2", "127.0.0.3"]) as site:
         quick, slow, free = site.origins
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.05\n"), quick)
@@ -185,7 +185,7 @@ def test_ours_a_crawl_tells_once_per_origin_what_it_waits_for() -> None:
     assert result.stats["rep/crawl_delay/slot_count"] == 2
 
 
-def test_ours_the_seconds_that_requests_waited_are_added_up() -> None:
+def test_the_seconds_that_requests_waited_are_added_up() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         result = crawl(*pages(site), spider=ONE_BY_ONE)
@@ -193,7 +193,7 @@ def test_ours_the_seconds_that_requests_waited_are_added_up() -> None:
     assert 0.05 <= result.stats["rep/crawl_delay/waited_seconds"] <= 0.7
 
 
-def test_ours_of_many_origins_with_a_delay_ten_are_told_and_the_five_slowest_named_at_the_end() -> None:
+def test_of_many_origins_with_a_delay_ten_are_told_and_the_five_slowest_named_at_the_end() -> None:
     with Site([f"127.0.10.{number}" for number in range(1, 14)]) as site:
         for number, origin in enumerate(site.origins):
             site.answer("/robots.txt", robots(f"User-agent: *\nCrawl-delay: 0.{number + 10}\n"), origin)
@@ -210,7 +210,7 @@ def test_ours_of_many_origins_with_a_delay_ten_are_told_and_the_five_slowest_nam
 @pytest.mark.parametrize(
     "asked", [{"REP_CRAWL_DELAY": "always"}, {"REP_CRAWL_DELAY": "obey", "ROBOTSTXT_OBEY": True}]
 )
-def test_ours_a_gate_without_the_extension_that_paces_says_what_is_missing(asked: dict[str, Any]) -> None:
+def test_a_gate_without_the_extension_that_paces_says_what_is_missing(asked: dict[str, Any]) -> None:
     settings = {
         "ADDONS": {},
         **asked,
@@ -222,7 +222,7 @@ def test_ours_a_gate_without_the_extension_that_paces_says_what_is_missing(asked
     assert "EXTENSIONS lacks scrapy_rep.CrawlDelay, which obeys REP_CRAWL_DELAY" in result.stderr + str(result.log)
 
 
-def test_ours_a_request_rate_and_a_visit_time_count_for_nothing() -> None:
+def test_a_request_rate_and_a_visit_time_count_for_nothing() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nRequest-rate: 2/1\nVisit-time: 0300-0301\n"))
         result = crawl(*pages(site))

@@ -132,7 +132,7 @@ def test_a_download_handler_leaves_a_robots_txt_the_meaning_that_it_has(world: W
     assert world.site.count("/page", world.origins[name]) == (HANDLED[name][1] is None)
 
 
-def test_ours_pages_are_heard_about_their_links_and_items(world: World) -> None:
+def test_pages_are_heard_about_their_links_and_items(world: World) -> None:
     items = [page.url for page in world.crawl.pages if page.url.startswith(f"item:{world.origins['speaking']}")]
     assert items == [f"item:{world.origins['speaking']}/"]
     assert world.site.count("/link") == 0
@@ -141,7 +141,7 @@ def test_ours_pages_are_heard_about_their_links_and_items(world: World) -> None:
     assert (stats["rep/page/item_dropped_count"], stats["rep/ai/item_dropped_count"]) == (1, 1)
 
 
-def test_ours_an_exception_and_a_mode_let_pass_what_they_name(world: World) -> None:
+def test_an_exception_and_a_mode_let_pass_what_they_name(world: World) -> None:
     assert (world.verdict("excepted"), world.verdict("reported")) == ("excepted", "reported")
     assert (world.crawl.stats["rep/exception/used_count"], world.crawl.stats["rep/reported_count"]) == (1, 1)
 

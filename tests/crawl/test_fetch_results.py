@@ -220,7 +220,7 @@ def test_unreachable_is_not_counted_as_forbidden(outcome: Outcome) -> None:
     assert outcome.crawl.stats["rep/forbidden_unreachable_count"] == reasons.count(UNREACHABLE)
 
 
-def test_ours_an_error_that_is_raised_for_each_request_keeps_the_frames_of_none() -> None:
+def test_an_error_that_is_raised_for_each_request_keeps_the_frames_of_none() -> None:
     with Site() as site:
         site.answer("/robots.txt", reset())
         result = crawl(

@@ -99,7 +99,7 @@ PASS = {"public": [], "blank": [], "ignored": [], "reported": [FLAG], "unasked":
 FORBIDDEN = {"private", "same", "unreachable"}
 
 
-def test_ours_a_response_from_a_forbidden_url_is_flagged_counted_and_kept(kept: Outcome) -> None:
+def test_a_response_from_a_forbidden_url_is_flagged_counted_and_kept(kept: Outcome) -> None:
     site, result, _ = kept
     assert flags(kept) == {**PASS, **{name: [FLAG] for name in FORBIDDEN}}
     assert result.stats["rep/response/forbidden_count"] == len(FORBIDDEN) + 1
@@ -109,7 +109,7 @@ def test_ours_a_response_from_a_forbidden_url_is_flagged_counted_and_kept(kept: 
     assert f"{line} forbids (line 2, Disallow: /private): the response is kept" in warnings(result)
 
 
-def test_ours_it_may_be_dropped_and_nothing_else_is(dropped: Outcome) -> None:
+def test_it_may_be_dropped_and_nothing_else_is(dropped: Outcome) -> None:
     site, result, _ = dropped
     assert flags(dropped) == PASS
     told = [(failure.type, failure.origin, failure.reason, failure.line) for failure in result.failures]
@@ -120,13 +120,13 @@ def test_ours_it_may_be_dropped_and_nothing_else_is(dropped: Outcome) -> None:
     assert sum(line.endswith("the response is dropped") for line in warnings(result)) == len(FORBIDDEN)
 
 
-def test_ours_robots_txt_of_each_final_url_that_obeys_is_requested_once(dropped: Outcome) -> None:
+def test_robots_txt_of_each_final_url_that_obeys_is_requested_once(dropped: Outcome) -> None:
     here, there, broken, ignored, reported, unasked = dropped[0].origins
     counts = {origin: dropped[0].count("/robots.txt", origin) for origin in dropped[0].origins}
     assert counts == {here: 1, there: 1, broken: 1, ignored: 0, reported: 1, unasked: 0}
 
 
-def test_ours_the_stamp_is_that_of_the_url_that_answered(kept: Outcome) -> None:
+def test_the_stamp_is_that_of_the_url_that_answered(kept: Outcome) -> None:
     names = ("origin", "verdict", "rule")
     there = kept[0].origins[1]
     assert [stamp(kept, "private")[name] for name in names] == [there, "reported", "Disallow: /private"]
@@ -134,7 +134,7 @@ def test_ours_the_stamp_is_that_of_the_url_that_answered(kept: Outcome) -> None:
     assert stamp(kept, "granted")["verdict"] == "excepted"
 
 
-def test_ours_the_audit_log_names_the_url_asked_for_and_the_final_one(kept: Outcome) -> None:
+def test_the_audit_log_names_the_url_asked_for_and_the_final_one(kept: Outcome) -> None:
     site, _, audit = kept
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
     events = {line["url"]: line for line in lines if line["event"] == "response"}
@@ -144,7 +144,7 @@ def test_ours_the_audit_log_names_the_url_asked_for_and_the_final_one(kept: Outc
 
 
 @pytest.mark.parametrize("final", ["{}/page#part", "{}/page?", "HTTP://{}/page"])
-def test_ours_the_same_page_spelt_otherwise_costs_no_fetch(site: Site, final: str) -> None:
+def test_the_same_page_spelt_otherwise_costs_no_fetch(site: Site, final: str) -> None:
     """Its robots.txt has expired by then."""
     site.answer("/robots.txt", Answer(headers=[("Cache-Control", "max-age=0")]), site.origin)
     settings = {"REP_MIN_TTL": 0, **DROP}
@@ -155,19 +155,19 @@ def test_ours_the_same_page_spelt_otherwise_costs_no_fetch(site: Site, final: st
     assert site.count("/robots.txt") == 2 * once
 
 
-def test_ours_with_obeying_off_no_robots_txt_of_a_final_url_is_requested(site: Site) -> None:
+def test_with_obeying_off_no_robots_txt_of_a_final_url_is_requested(site: Site) -> None:
     settings = {"REP_CRAWL_DELAY": "always", "ROBOTSTXT_OBEY": False, **DROP}
     assert [page.tag["flags"] for page in arriving(site, f"{site.origins[1]}/private", **settings).pages] == [[]]
     assert site.count("/robots.txt", site.origins[1]) == 0
 
 
-def test_ours_the_robots_txt_of_the_final_url_is_not_itself_judged(site: Site) -> None:
+def test_the_robots_txt_of_the_final_url_is_not_itself_judged(site: Site) -> None:
     arrive(site, "/robots.txt", f"{site.origins[1]}/private")
     assert len(crawl(f"{site.origin}/page", settings={**ARRIVES, **DROP}).pages) == 1
     assert site.paths(site.origins[1]) == []
 
 
-def test_ours_an_api_that_tells_its_final_url_is_judged_by_that(site: Site) -> None:
+def test_an_api_that_tells_its_final_url_is_judged_by_that(site: Site) -> None:
     final, asked = f"{site.origins[1]}/private", f"{site.origins[1]}/page"
     url = arrive(site, f"/?key=s3cret&url={asked}", final)
     arrive(site, "/robots.txt", final)
@@ -176,7 +176,7 @@ def test_ours_an_api_that_tells_its_final_url_is_judged_by_that(site: Site) -> N
     assert warnings(result)[0].startswith(f"<GET {asked}> via 127.0.0.1 ended at {final}")
 
 
-def test_ours_a_final_url_of_the_api_itself_is_shown_without_its_key(site: Site, tmp_path: Path) -> None:
+def test_a_final_url_of_the_api_itself_is_shown_without_its_key(site: Site, tmp_path: Path) -> None:
     audit, url = (
         tmp_path / "audit.jsonl",
         arrive(site, "/page?key=s3cret", f"{site.origins[1]}/private?key=s3cret"),
@@ -187,7 +187,7 @@ def test_ours_a_final_url_of_the_api_itself_is_shown_without_its_key(site: Site,
     assert "key=s3" not in audit.read_text()
 
 
-def test_ours_after_ten_warnings_responses_are_counted(site: Site) -> None:
+def test_after_ten_warnings_responses_are_counted(site: Site) -> None:
     urls = [arrive(site, f"/{number}", f"{site.origins[1]}/private") for number in range(13)]
     result = crawl(*urls, settings=ARRIVES)
     assert len(warnings(result)) == 10

@@ -38,9 +38,7 @@ def crawl_sitemaps(site: Site, spider: str = OURS, loop: str = "asyncio", **sett
 
 
 @on_each_loop
-def test_ours_at_each_interval_the_slowest_hosts_are_named_with_the_time_that_is_left(
-    site: Site, loop: str
-) -> None:
+def test_at_each_interval_the_slowest_hosts_are_named_with_the_time_that_is_left(site: Site, loop: str) -> None:
     slow, fast = site.origins
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.2\n"), slow)
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\n"), fast)
@@ -61,7 +59,7 @@ def test_ours_at_each_interval_the_slowest_hosts_are_named_with_the_time_that_is
     assert int(more[-1].split()[2]) < int(found[1])
 
 
-def test_ours_the_stats_hold_what_was_counted_last(site: Site) -> None:
+def test_the_stats_hold_what_was_counted_last(site: Site) -> None:
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 1\n"))
     settings = {"LOGSTATS_INTERVAL": 0.2, "CLOSESPIDER_TIMEOUT": 0.8}
     stats = crawl(*pages(site.origin, 100), settings=settings).stats
@@ -69,14 +67,14 @@ def test_ours_the_stats_hold_what_was_counted_last(site: Site) -> None:
     assert stats["rep/forecast/seconds"] == stats["rep/forecast/request_count"]
 
 
-def test_ours_nothing_is_left_when_the_crawl_has_finished(site: Site) -> None:
+def test_nothing_is_left_when_the_crawl_has_finished(site: Site) -> None:
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.15\n"))
     result = crawl(*pages(site.origin, 4), settings={"LOGSTATS_INTERVAL": 0.1})
     assert forecasts(result)
     assert (result.stats["rep/forecast/request_count"], result.stats["rep/forecast/seconds"]) == (0, 0)
 
 
-def test_ours_without_a_delay_nothing_is_logged_or_counted(site: Site) -> None:
+def test_without_a_delay_nothing_is_logged_or_counted(site: Site) -> None:
     site.answer("/robots.txt", robots("User-agent: *\nDisallow: /no\n"))
     settings = {"LOGSTATS_INTERVAL": 0.05, "DOWNLOAD_DELAY": 0.1, "RANDOMIZE_DOWNLOAD_DELAY": False}
     result = crawl(*pages(site.origin, 4), settings=settings)
@@ -85,7 +83,7 @@ def test_ours_without_a_delay_nothing_is_logged_or_counted(site: Site) -> None:
 
 
 @pytest.mark.parametrize("interval", [0, 60])
-def test_ours_a_timer_keeps_no_crawl_alive_and_none_runs_without_an_interval(site: Site, interval: float) -> None:
+def test_a_timer_keeps_no_crawl_alive_and_none_runs_without_an_interval(site: Site, interval: float) -> None:
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\n"))
     result = crawl(*pages(site.origin, 3), settings={"LOGSTATS_INTERVAL": interval})
     assert (result.reason, len(result.pages)) == ("finished", 3)
@@ -93,7 +91,7 @@ def test_ours_a_timer_keeps_no_crawl_alive_and_none_runs_without_an_interval(sit
     assert forecasts(result) == []
 
 
-def test_ours_a_longer_delay_of_the_project_counts(site: Site) -> None:
+def test_a_longer_delay_of_the_project_counts(site: Site) -> None:
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\n"))
     settings = {"LOGSTATS_INTERVAL": 0.2, "DOWNLOAD_DELAY": 2, "RANDOMIZE_DOWNLOAD_DELAY": False}
     result = crawl(*pages(site.origin, 50), settings={**settings, "CLOSESPIDER_TIMEOUT": 0.8})
@@ -102,7 +100,7 @@ def test_ours_a_longer_delay_of_the_project_counts(site: Site) -> None:
 
 @on_each_loop
 @pytest.mark.parametrize("spider", [OURS, SCRAPYS])
-def test_ours_the_end_of_the_first_sitemap_says_at_once_how_much_fits(site: Site, spider: str, loop: str) -> None:
+def test_the_end_of_the_first_sitemap_says_at_once_how_much_fits(site: Site, spider: str, loop: str) -> None:
     site.answer("/robots.txt", robots("Sitemap: /index.xml\nUser-agent: *\nCrawl-delay: 0.2\n"))
     site.answer("/index.xml", sitemap_index(f"{site.origin}/1.xml"))
     site.answer("/1.xml", sitemap(*pages(site.origin, 100)))
@@ -121,7 +119,7 @@ def test_ours_the_end_of_the_first_sitemap_says_at_once_how_much_fits(site: Site
     assert result.stats["rep/forecast/request_count"] == int(found[1])
 
 
-def test_ours_later_sitemaps_of_a_host_wait_for_the_interval(site: Site) -> None:
+def test_later_sitemaps_of_a_host_wait_for_the_interval(site: Site) -> None:
     site.answer("/robots.txt", robots("Sitemap: /1.xml\nSitemap: /2.xml\nUser-agent: *\nCrawl-delay: 0.1\n"))
     for name, page in (("1", "a"), ("2", "b")):
         site.answer(f"/{name}.xml", sitemap(f"{site.origin}/{page}", f"{site.origin}/{page}2"))
@@ -131,7 +129,7 @@ def test_ours_later_sitemaps_of_a_host_wait_for_the_interval(site: Site) -> None
     assert re.search(r": 127\.0\.0\.1 [23] x 0\.1 s = ", forecasts(result)[0])  # and the other sitemap
 
 
-def test_ours_a_spider_with_asynchronous_callbacks_is_told_at_once_as_well(site: Site) -> None:
+def test_a_spider_with_asynchronous_callbacks_is_told_at_once_as_well(site: Site) -> None:
     site.answer("/robots.txt", robots("Sitemap: /1.xml\nUser-agent: *\nCrawl-delay: 0.1\n"))
     site.answer("/1.xml", sitemap(*pages(site.origin, 3)))
     makes_async = {"tests.crawl.sitemap_spiders.MakesOutputAsync": 960}
@@ -140,7 +138,7 @@ def test_ours_a_spider_with_asynchronous_callbacks_is_told_at_once_as_well(site:
     assert len(forecasts(result)) == 1
 
 
-def test_ours_sitemaps_of_a_host_without_delay_are_quiet(site: Site) -> None:
+def test_sitemaps_of_a_host_without_delay_are_quiet(site: Site) -> None:
     site.answer("/robots.txt", robots("Sitemap: /1.xml\n"))
     site.answer("/1.xml", sitemap(*pages(site.origin, 3)))
     result = crawl_sitemaps(site)
@@ -148,7 +146,7 @@ def test_ours_sitemaps_of_a_host_without_delay_are_quiet(site: Site) -> None:
     assert forecasts(result) == []
 
 
-def test_ours_requests_on_disk_are_counted_too(site: Site, tmp_path: Path) -> None:
+def test_requests_on_disk_are_counted_too(site: Site, tmp_path: Path) -> None:
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.6\n"))
     site.answer("/1.xml", sitemap(*pages(site.origin, 30)))
     settings = {"JOBDIR": str(tmp_path / "job"), "CLOSESPIDER_TIMEOUT": 1.2}
@@ -160,14 +158,14 @@ def test_ours_requests_on_disk_are_counted_too(site: Site, tmp_path: Path) -> No
     assert f"127.0.0.1 {30 - len(begun.pages)} x 0.6 s" in forecasts(resumed)[0]
 
 
-def test_ours_with_the_queue_of_scrapy_nothing_is_forecast(site: Site) -> None:
+def test_with_the_queue_of_scrapy_nothing_is_forecast(site: Site) -> None:
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.1\n"))
     queue = "scrapy.pqueues.DownloaderAwarePriorityQueue"
     settings = {"LOGSTATS_INTERVAL": 0.05, "SCHEDULER_PRIORITY_QUEUE": queue}
     assert forecasts(crawl(*pages(site.origin, 3), settings=settings)) == []
 
 
-def test_ours_of_many_delayed_hosts_the_five_slowest_are_named() -> None:
+def test_of_many_delayed_hosts_the_five_slowest_are_named() -> None:
     with Site([f"127.0.6.{number}" for number in range(1, 9)]) as site:
         for number, origin in enumerate(site.origins, start=1):
             site.answer("/robots.txt", robots(f"User-agent: *\nCrawl-delay: {number}\n"), origin)

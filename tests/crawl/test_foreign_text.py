@@ -16,7 +16,7 @@ RULES = f"User-agent: *\nDisallow: /*{RUDE}$\nDisallow: /page*{RUDE}\nDisallow: 
 URL = "/" + quote(RUDE, safe="];")
 
 
-def test_ours_a_crawl_shows_a_rule_without_what_a_terminal_would_obey() -> None:
+def test_a_crawl_shows_a_rule_without_what_a_terminal_would_obey() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         result = crawl(site.origin + URL)
@@ -40,7 +40,7 @@ def test_ours_a_crawl_shows_a_rule_without_what_a_terminal_would_obey() -> None:
         ["diff", "robots.txt", "other.txt"],
     ],
 )
-def test_ours_a_command_prints_a_rule_so(tmp_path: Path, arguments: list[str]) -> None:
+def test_a_command_prints_a_rule_so(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "robots.txt").write_text(RULES, "utf-8")
     (tmp_path / "other.txt").write_text("User-agent: *\nAllow: /\n", "utf-8")
     _, out, err = robots_command(tmp_path, *arguments)

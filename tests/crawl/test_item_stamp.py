@@ -29,7 +29,7 @@ def stamps(result: Crawl, path: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("spider", ["Items", "ItemsAsync"])
-def test_ours_an_item_carries_the_short_stamp_of_its_response(spider: str) -> None:
+def test_an_item_carries_the_short_stamp_of_its_response(spider: str) -> None:
     _, result = scrape("/open", spider=spider, kinds=["dict", "item", "data", "attrs"])
     found = stamps(result, "/open")
     assert [list(stamp) for stamp in found] == [["verdict", "mode", "rule", "sha256", "fetched", "page", "ai"]] * 4
@@ -49,17 +49,17 @@ def test_ours_an_item_carries_the_short_stamp_of_its_response(spider: str) -> No
     ],
     ids=["without the setting", "data", "off"],
 )
-def test_ours_the_field_is_none_where_robots_txt_was_not_asked(url: str, settings: Any, field: Any) -> None:
+def test_the_field_is_none_where_robots_txt_was_not_asked(url: str, settings: Any, field: Any) -> None:
     assert stamps(scrape(url, settings=settings)[1], url) == [field]
 
 
-def test_ours_an_item_of_a_forbidden_page_in_report_mode_says_so() -> None:
+def test_an_item_of_a_forbidden_page_in_report_mode_says_so() -> None:
     (stamp,) = stamps(scrape("/private", settings=REPORT)[1], "/private")
     assert (stamp["verdict"], stamp["mode"], stamp["rule"]) == ("reported", "report", "Disallow: /private")
 
 
 @pytest.mark.parametrize("choice", ["short", "full"])
-def test_ours_no_two_items_share_a_stamp_and_a_full_one_names_file_and_exception(choice: str) -> None:
+def test_no_two_items_share_a_stamp_and_a_full_one_names_file_and_exception(choice: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         url = f"{site.origin}/private"
@@ -74,7 +74,7 @@ def test_ours_no_two_items_share_a_stamp_and_a_full_one_names_file_and_exception
         assert told == [(n, "written permission") for n in (1, 2, 3)]
 
 
-def test_ours_a_class_without_the_field_is_named_once_and_its_items_pass() -> None:
+def test_a_class_without_the_field_is_named_once_and_its_items_pass() -> None:
     _, result = scrape("/1", "/2", "/3", kinds=["no item", "no data", "frozen", "dict"])
     assert all(len(stamps(result, path)) == 4 for path in ("/1", "/2", "/3"))
     assert result.stats["rep/item/unstamped_count"] == 9
@@ -89,7 +89,7 @@ def test_ours_a_class_without_the_field_is_named_once_and_its_items_pass() -> No
     assert not result.tracebacks
 
 
-def test_ours_a_pydantic_model_takes_the_stamp() -> None:
+def test_a_pydantic_model_takes_the_stamp() -> None:
     pytest.importorskip("pydantic")
     _, result = scrape("/1", kinds=["pydantic", "no pydantic"])
     stamped, unstamped = stamps(result, "/1")
@@ -97,7 +97,7 @@ def test_ours_a_pydantic_model_takes_the_stamp() -> None:
     assert result.stats["rep/item/unstamped_count"] == 1
 
 
-def test_ours_a_copied_meta_does_not_make_a_stamp_lie() -> None:
+def test_a_copied_meta_does_not_make_a_stamp_lie() -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         site.answer("/robots.txt", robots(RULES))
         settings = {**FIELD, "REP_MODES": {"127.0.0.2": "report"}, "REP_ITEM_STAMP": "full"}
@@ -109,7 +109,7 @@ def test_ours_a_copied_meta_does_not_make_a_stamp_lie() -> None:
     assert after["origin"] == site.origins[1]
 
 
-def test_ours_a_copied_stamp_is_neither_stored_in_a_jobdir_nor_shown_by_what_answers_before_the_gate(
+def test_a_copied_stamp_is_neither_stored_in_a_jobdir_nor_shown_by_what_answers_before_the_gate(
     tmp_path: Path,
 ) -> None:
     settings = {"JOBDIR": str(tmp_path), "DOWNLOADER_MIDDLEWARES": {f"{MODULE}.Answers": 50}}
@@ -120,7 +120,7 @@ def test_ours_a_copied_stamp_is_neither_stored_in_a_jobdir_nor_shown_by_what_ans
     assert result.stats["stored_stamps"] == 0
 
 
-def test_ours_a_stamp_is_exported_and_can_be_filtered_by(tmp_path: Path) -> None:
+def test_a_stamp_is_exported_and_can_be_filtered_by(tmp_path: Path) -> None:
     every, allowed = tmp_path / "all.jsonl", tmp_path / "allowed.jsonl"
     feeds = {every: {"format": "jsonlines"},
              allowed: {"format": "jsonlines", "item_filter": f"{MODULE}.Allowed"}}  # fmt: skip

@@ -100,7 +100,7 @@ def test_rsl_the_license_of_a_page_precedes_and_one_that_is_only_named_permits_n
     }  # fmt: skip
 
 
-def test_ours_without_a_declared_purpose_nothing_is_fetched() -> None:
+def test_without_a_declared_purpose_nothing_is_fetched() -> None:
     with Site() as site:
         site.answer("/robots.txt", naming(f"{site.origin}{LICENSE}"))
         result = scrape(site)
@@ -108,7 +108,7 @@ def test_ours_without_a_declared_purpose_nothing_is_fetched() -> None:
     assert answers(result) == {"/": "-"}
 
 
-def test_ours_if_obeyed_items_of_reserved_pages_are_dropped() -> None:
+def test_if_obeyed_items_of_reserved_pages_are_dropped() -> None:
     with Site() as site:
         site.answer("/robots.txt", naming(f"{site.origin}{LICENSE}"))
         site.answer(LICENSE, FORBIDS)
@@ -161,7 +161,7 @@ def test_rsl_a_file_that_cannot_be_read_permits_nothing(name: str, by_shape: dic
 
 
 @on_each_loop
-def test_ours_licenses_on_other_hosts_wait_for_the_robots_txt_there_and_not_for_each_other(loop: str) -> None:
+def test_licenses_on_other_hosts_wait_for_the_robots_txt_there_and_not_for_each_other(loop: str) -> None:
     """The first two name each other's, the third is closed, and the fourth names that of the first as well."""
     with Site([f"127.0.2.{number}" for number in range(1, 5)]) as site:
         one, two, closed, four = site.origins
@@ -182,7 +182,7 @@ def test_ours_licenses_on_other_hosts_wait_for_the_robots_txt_there_and_not_for_
     assert result.stats["rep/origin_count"] == result.stats["robotstxt/request_count"] == 4
 
 
-def test_ours_the_file_is_stored_and_revalidated_on_its_own(tmp_path: Path) -> None:
+def test_the_file_is_stored_and_revalidated_on_its_own(tmp_path: Path) -> None:
     settings = {**TRAIN, "REP_STORE_PATH": str(tmp_path / "robots.sqlite"), "REP_MIN_TTL": 0}
     quick = [("Cache-Control", "max-age=0"), ("ETag", '"1"')]
     with Site() as site:
@@ -196,7 +196,7 @@ def test_ours_the_file_is_stored_and_revalidated_on_its_own(tmp_path: Path) -> N
     assert [one.headers.get("if-none-match") for one in site.log if one.path == LICENSE] == [None, '"1"']
 
 
-def test_ours_a_file_in_memory_is_not_fetched_again_with_its_robots_txt() -> None:
+def test_a_file_in_memory_is_not_fetched_again_with_its_robots_txt() -> None:
     with Site() as site:
         expired = Answer(body=naming(f"{site.origin}{LICENSE}").body, headers=[("Cache-Control", "max-age=0")])
         site.answer("/robots.txt", expired)
@@ -207,7 +207,7 @@ def test_ours_a_file_in_memory_is_not_fetched_again_with_its_robots_txt() -> Non
     assert (site.count("/robots.txt"), site.count(LICENSE)) == (2, 1)
 
 
-def test_ours_a_license_on_a_host_that_fails_is_not_read() -> None:
+def test_a_license_on_a_host_that_fails_is_not_read() -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         first, second = site.origins
         site.answer("/robots.txt", naming(f"{second}{LICENSE}"), first)
@@ -220,7 +220,7 @@ def test_ours_a_license_on_a_host_that_fails_is_not_read() -> None:
     assert (statement["source"], statement["text"]) == (f"{second}{LICENSE}", "license not read")
 
 
-def test_ours_the_file_is_fetched_at_the_pace_of_its_host() -> None:
+def test_the_file_is_fetched_at_the_pace_of_its_host() -> None:
     with Site() as site:
         site.answer("/robots.txt", naming(f"{site.origin}{LICENSE}", rules="Crawl-delay: 0.2"))
         result = crawl(f"{site.origin}/", settings={"REP_PURPOSES": ["search"]})
@@ -229,7 +229,7 @@ def test_ours_the_file_is_fetched_at_the_pace_of_its_host() -> None:
 
 
 @on_each_loop
-def test_ours_a_file_that_hangs_holds_requests_up_once_and_a_closing_crawl_not_at_all(loop: str) -> None:
+def test_a_file_that_hangs_holds_requests_up_once_and_a_closing_crawl_not_at_all(loop: str) -> None:
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         first, second = site.origins
         site.answer("/robots.txt", naming(f"{second}{LICENSE}"), first)

@@ -61,7 +61,7 @@ def links(result: Crawl) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("spider", [LINKS, f"{MODULE}:LinksAsync"])
-def test_ours_a_forbidden_link_is_not_scheduled_and_all_else_keeps_its_order(
+def test_a_forbidden_link_is_not_scheduled_and_all_else_keeps_its_order(
     site: Site, spider: str, tmp_path: Path
 ) -> None:
     log = tmp_path / "audit.jsonl"
@@ -88,7 +88,7 @@ def test_ours_a_forbidden_link_is_not_scheduled_and_all_else_keeps_its_order(
     ]
 
 
-def test_ours_by_default_the_gate_alone_judges(site: Site) -> None:
+def test_by_default_the_gate_alone_judges(site: Site) -> None:
     result = follow(site, "/private/1", choice="off")
     assert noted(result) == ["/private/1"]
     assert result.stats["robotstxt/forbidden"] == 1
@@ -106,14 +106,14 @@ def test_ours_by_default_the_gate_alone_judges(site: Site) -> None:
     ],
     ids=str,
 )
-def test_ours_what_somebody_waits_for_is_left_to_the_gate(site: Site, arguments: dict[str, Any]) -> None:
+def test_what_somebody_waits_for_is_left_to_the_gate(site: Site, arguments: dict[str, Any]) -> None:
     result = follow(site, {"url": "/cart", **arguments}, "/private")
     assert noted(result) == ["/cart"]
     assert links(result) == {"filtered_count": 1}
     assert len(result.failures) == ("errback" in arguments)
 
 
-def test_ours_a_start_request_is_left_to_the_gate(site: Site) -> None:
+def test_a_start_request_is_left_to_the_gate(site: Site) -> None:
     request = {"url": f"{site.origin}/cart", "dont_filter": False}
     result = crawl(request, settings={"REP_FILTER_LINKS": "known"})
     assert result.failure(f"{site.origin}/cart").type == "ForbiddenByRobots"
@@ -121,9 +121,7 @@ def test_ours_a_start_request_is_left_to_the_gate(site: Site) -> None:
 
 
 @pytest.mark.parametrize("handles", [False, True])
-def test_ours_the_errback_that_a_crawl_spider_adds_counts_only_if_its_rule_names_one(
-    site: Site, handles: bool
-) -> None:
+def test_the_errback_that_a_crawl_spider_adds_counts_only_if_its_rule_names_one(site: Site, handles: bool) -> None:
     page = b"<a href='/open'>1</a><a href='/cart'>2</a>"
     site.answer("/start", Answer(body=page, headers=[("Content-Type", "text/html")]))
     settings = {"REP_FILTER_LINKS": "known"}
@@ -135,14 +133,12 @@ def test_ours_the_errback_that_a_crawl_spider_adds_counts_only_if_its_rule_names
 
 
 @pytest.mark.parametrize(("mode", "counts"), [("report", {"reported_count": 1}), ("ignore", {})])
-def test_ours_where_nothing_is_stopped_links_are_counted_at_most(
-    site: Site, mode: str, counts: dict[str, int]
-) -> None:
+def test_where_nothing_is_stopped_links_are_counted_at_most(site: Site, mode: str, counts: dict[str, int]) -> None:
     assert links(follow(site, "/cart", "/open", REP_MODES={"127.0.0.1": mode})) == counts
     assert site.count("/cart") == 1
 
 
-def test_ours_what_an_exception_lets_pass_is_not_dropped(site: Site) -> None:
+def test_what_an_exception_lets_pass_is_not_dropped(site: Site) -> None:
     granted = [exception(f"{site.origin}/private/ok*")]
     result = follow(site, "/private/ok", "/private/no", REP_EXCEPTIONS=granted)
     assert site.count("/private/ok") == 1
@@ -150,13 +146,13 @@ def test_ours_what_an_exception_lets_pass_is_not_dropped(site: Site) -> None:
     assert result.stats["rep/exception/used_count"] == 1, "the gate counts it, once"
 
 
-def test_ours_a_link_without_a_usable_host_or_with_another_scheme_passes(site: Site) -> None:
+def test_a_link_without_a_usable_host_or_with_another_scheme_passes(site: Site) -> None:
     result = follow(site, {"url": "data:text/plain,x"}, "http://")
     assert noted(result) == ["data:text/plain,x", "/"]
 
 
 @on_each_loop
-def test_ours_known_judges_without_a_fetch_and_lets_pass_what_is_not_in_memory(site: Site, loop: str) -> None:
+def test_known_judges_without_a_fetch_and_lets_pass_what_is_not_in_memory(site: Site, loop: str) -> None:
     unknown = site.origins[2]
     result = follow(site, f"{unknown}/cart", "/cart", "/open", loop=loop)
     assert noted(result) == ["/cart", "/open"]
@@ -164,7 +160,7 @@ def test_ours_known_judges_without_a_fetch_and_lets_pass_what_is_not_in_memory(s
     assert result.stats["robotstxt/forbidden"] == 1, "the gate judges what the filter let pass"
 
 
-def test_ours_a_link_that_fails_to_be_judged_passes_and_that_is_logged_once(site: Site) -> None:
+def test_a_link_that_fails_to_be_judged_passes_and_that_is_logged_once(site: Site) -> None:
     parser: dict[str, Any] = {"ROBOTSTXT_PARSER": "tests.crawl.parsers.FailsWhenAsked"}
     result = follow(site, "/broken/1", "/broken/2", "/open", **parser)
     assert noted(result) == ["/broken/1", "/broken/2", "/open"]
@@ -172,7 +168,7 @@ def test_ours_a_link_that_fails_to_be_judged_passes_and_that_is_logged_once(site
     assert line.startswith(f"REP_FILTER_LINKS cannot check <GET {site.origin}/broken/1> (cannot judge)")
 
 
-def test_ours_what_a_callback_yielded_before_it_failed_is_not_lost(site: Site) -> None:
+def test_what_a_callback_yielded_before_it_failed_is_not_lost(site: Site) -> None:
     result = follow(site, "/cart", "/a", fails=True)
     assert noted(result) == ["/a"]
     assert result.stats["spider_exceptions/ZeroDivisionError"] == 1
@@ -182,7 +178,7 @@ def test_ours_what_a_callback_yielded_before_it_failed_is_not_lost(site: Site) -
     hasattr(SpiderMiddlewareManager, "_get_async_method_pair"),
     reason="this Scrapy cannot recover a callback that is no coroutine, with any asynchronous middleware",
 )
-def test_ours_a_middleware_that_recovers_from_a_failed_callback_still_does(site: Site) -> None:
+def test_a_middleware_that_recovers_from_a_failed_callback_still_does(site: Site) -> None:
     recovers: dict[str, Any] = {"SPIDER_MIDDLEWARES": {f"{MODULE}.Recovers": 543}}
     result = follow(site, "/cart", "/a", fails=True, **recovers)
     assert site.count("/recovered") == 1
@@ -198,7 +194,7 @@ def start(site: Site, *urls: str) -> list[str]:
     return result.lines("WARNING", "scrapy_rep")
 
 
-def test_ours_a_crawl_whose_start_requests_were_all_forbidden_says_by_which_rules(site: Site) -> None:
+def test_a_crawl_whose_start_requests_were_all_forbidden_says_by_which_rules(site: Site) -> None:
     first, second, _ = site.origins
     assert start(site, f"{first}/cart", f"{first}/cart/2", f"{second}/private") == [
         f"robots.txt forbade every start request of this crawl: {first} (line 3, Disallow: /cart) 2,"
@@ -207,5 +203,5 @@ def test_ours_a_crawl_whose_start_requests_were_all_forbidden_says_by_which_rule
 
 
 @pytest.mark.parametrize("other", ["/open", "data:,x"])
-def test_ours_one_start_request_that_passes_is_enough_to_say_nothing(site: Site, other: str) -> None:
+def test_one_start_request_that_passes_is_enough_to_say_nothing(site: Site, other: str) -> None:
     assert start(site, f"{site.origin}/cart", url(site, other)) == []

@@ -38,7 +38,7 @@ def run(site: Site, folder: Path, **settings: Any) -> dict[str, tuple[Crawl, Pat
     return found
 
 
-def test_ours_the_reports_tell_a_failed_fetch_from_a_real_rule(site: Site, tmp_path: Path) -> None:
+def test_the_reports_tell_a_failed_fetch_from_a_real_rule(site: Site, tmp_path: Path) -> None:
     crawls = run(site, tmp_path, REP_MODES={"*": "report"}, ROBOTSTXT_OBEY=False)
     assert {name: len(result.pages) for name, (result, _) in crawls.items()} == dict.fromkeys(STORES, 3)
     reported = {name: result.stats.get("rep/reported_count", 0) for name, (result, _) in crawls.items()}
@@ -52,7 +52,7 @@ def test_ours_the_reports_tell_a_failed_fetch_from_a_real_rule(site: Site, tmp_p
     }  # fmt: skip
 
 
-def test_ours_with_two_exceptions_all_three_obey_and_the_log_says_against_whose_rule(
+def test_with_two_exceptions_all_three_obey_and_the_log_says_against_whose_rule(
     site: Site, tmp_path: Path
 ) -> None:
     _, pharmacies, bakeries = site.origins

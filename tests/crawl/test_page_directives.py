@@ -98,7 +98,7 @@ def pages(result: Scraped) -> dict[str, Any]:
     return {path: tag and tag["page"] for path, tag in result.items.items()}
 
 
-def test_ours_by_default_pages_are_counted_and_stamped_and_nothing_is_dropped(reported: Scraped) -> None:
+def test_by_default_pages_are_counted_and_stamped_and_nothing_is_dropped(reported: Scraped) -> None:
     said = pages(reported)
     assert {path: said[path] for path in SITUATIONS} == {path: says for path, (_, says) in SITUATIONS.items()}
     assert {path: stamp["page"] for path, stamp in reported.stamps.items()} == said
@@ -108,7 +108,7 @@ def test_ours_by_default_pages_are_counted_and_stamped_and_nothing_is_dropped(re
     assert reported.crawl.stats[f"heard/{reported.site.origin}/both/"] == "noindex, nofollow, max-snippet=5"
 
 
-def test_ours_what_is_ignored_is_not_read() -> None:
+def test_what_is_ignored_is_not_read() -> None:
     ignored = scraped(REP_PAGE_DIRECTIVES="ignore")
     assert ignored.requested("/both/") == ["/both/", "/both/a", "/both/b"]
     assert set(pages(ignored).values()) == {None}
@@ -126,11 +126,11 @@ def test_google_links_of_a_nofollow_page_are_dropped_and_nothing_else_is(obeyed:
     assert line in obeyed.crawl.lines("DEBUG")
 
 
-def test_ours_nofollow_cuts_off_links_and_no_other_requests_of_a_page(obeyed: Scraped) -> None:
+def test_nofollow_cuts_off_links_and_no_other_requests_of_a_page(obeyed: Scraped) -> None:
     assert obeyed.requested("/none/") == ["/none/", "/none/api"]
 
 
-def test_ours_links_are_compared_as_the_duplicate_filter_does(obeyed: Scraped) -> None:
+def test_links_are_compared_as_the_duplicate_filter_does(obeyed: Scraped) -> None:
     assert obeyed.requested("/spelt/") == ["/spelt/"]
 
 
@@ -152,7 +152,7 @@ def test_google_items_are_dropped_by_header_by_element_and_by_date_for_the_named
     assert {path for path in ("/header", "/element", "/others") if path in named.items} == {"/header", "/element"}
 
 
-def test_ours_what_is_dropped_or_marked_is_counted(obeyed: Scraped, dropped: Scraped, audit: Path) -> None:
+def test_what_is_dropped_or_marked_is_counted(obeyed: Scraped, dropped: Scraped, audit: Path) -> None:
     assert pages(obeyed)["/noindex/"] == ["noindex"]
     links = 2 + 2 + 4 + 2 + 3  # of /both/, /none/, /nofollow/, /spelt/ and /rels/
     items = SAID["noindex_count"] - 2  # not those of the error pages
@@ -166,21 +166,21 @@ def test_ours_what_is_dropped_or_marked_is_counted(obeyed: Scraped, dropped: Scr
 
 
 @pytest.mark.parametrize("path", ["/404/", "/503/"])
-def test_ours_an_error_page_is_read_and_has_no_effect(dropped: Scraped, path: str) -> None:
+def test_an_error_page_is_read_and_has_no_effect(dropped: Scraped, path: str) -> None:
     assert dropped.requested(path) == [path, f"{path}a", f"{path}b"]
     assert pages(dropped)[path] == ["noindex", "nofollow"]
 
 
-def test_ours_what_a_redirect_says_is_for_its_own_url(dropped: Scraped) -> None:
+def test_what_a_redirect_says_is_for_its_own_url(dropped: Scraped) -> None:
     assert dropped.requested("/there/") == ["/there/", "/there/a", "/there/b"]
     assert "/there/" in dropped.items
 
 
-def test_ours_a_page_that_the_parser_fails_on_reaches_its_callback(obeyed: Scraped) -> None:
+def test_a_page_that_the_parser_fails_on_reaches_its_callback(obeyed: Scraped) -> None:
     assert [pages(obeyed)[path] for path in ("/base", "/charset")] == [["noindex"]] * 2
 
 
-def test_ours_the_audit_log_names_pages_that_restrict(reported: Scraped, audit: Path) -> None:
+def test_the_audit_log_names_pages_that_restrict(reported: Scraped, audit: Path) -> None:
     told = [json.loads(line) for line in audit.read_text().splitlines()]
     events = {event["url"]: event for event in told if event["event"] == "page"}
     event = events[f"{reported.site.origin}/header"]
@@ -192,7 +192,7 @@ def test_ours_the_audit_log_names_pages_that_restrict(reported: Scraped, audit: 
     assert f"{reported.site.origin}/expires/" not in events
 
 
-def test_ours_a_sitemap_with_noindex_stops_nothing() -> None:
+def test_a_sitemap_with_noindex_stops_nothing() -> None:
     with Site() as site:
         listed = sitemap(f"{site.origin}/a", f"{site.origin}/b")
         marked = Answer(body=listed.body, headers=[*listed.headers, x_robots_tag("noindex, nofollow")])
@@ -204,7 +204,7 @@ def test_ours_a_sitemap_with_noindex_stops_nothing() -> None:
     assert not any(name.startswith("rep/page/") for name in result.stats)
 
 
-def test_ours_a_cached_page_says_what_it_said(tmp_path: Path) -> None:
+def test_a_cached_page_says_what_it_said(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": str(tmp_path), **DROP}
     with Site() as site:
         site.answer("/", html(LINKS, x_robots_tag("noindex, nofollow")))
@@ -215,7 +215,7 @@ def test_ours_a_cached_page_says_what_it_said(tmp_path: Path) -> None:
     assert (result.crawl.urls, result.items) == ([f"{site.origin}/"], {})
 
 
-def test_ours_a_crawl_that_is_resumed_follows_what_pages_say(tmp_path: Path) -> None:
+def test_a_crawl_that_is_resumed_follows_what_pages_say(tmp_path: Path) -> None:
     extra: dict[str, Any] = {"JOBDIR": str(tmp_path), **DROP}
     with Site() as site:
         site.answer("/", html(LINKS))
@@ -240,19 +240,19 @@ TWICE = f'{REL}<a href="/a">once more</a>'
         (REL, {"REP_REL_NOFOLLOW": "obey", "REP_PAGE_DIRECTIVES": "ignore"}, "bc"),
     ],
 )
-def test_ours_rel_of_a_link_counts_if_a_setting_says_so(body: str, settings: Any, followed: str) -> None:
+def test_rel_of_a_link_counts_if_a_setting_says_so(body: str, settings: Any, followed: str) -> None:
     result = scrape({"/": html(body)}, **settings)
     assert result.requested() == ["/", *(f"/{name}" for name in followed)]
     if settings == {"REP_REL_NOFOLLOW": "report"}:
         assert result.stats("rep/page/") == {"rel_nofollow_count": 1}
 
 
-def test_ours_a_page_without_robots_txt_is_stamped_too() -> None:
+def test_a_page_without_robots_txt_is_stamped_too() -> None:
     stamp = scrape({"/": html(meta="noindex")}, ROBOTSTXT_OBEY=False).stamps["/"]
     assert (stamp["mode"], stamp["page"]) == ("off", ["noindex"])
 
 
-def test_ours_long_pages_and_many_fields_are_read_up_to_a_bound() -> None:
+def test_long_pages_and_many_fields_are_read_up_to_a_bound() -> None:
     late = f"<p>{'x' * 3_000_000}</p>"
     fields = [*[x_robots_tag("noarchive")] * 300, x_robots_tag("nofollow")]
     situations = {"/late": html(late + META), "/early": html(META + late), "/many": html("", *fields)}
@@ -260,7 +260,7 @@ def test_ours_long_pages_and_many_fields_are_read_up_to_a_bound() -> None:
     assert pages(result) == {"/late": None, "/early": ["noindex"], "/many": ["nofollow", "noarchive"]}
 
 
-def test_ours_settings_that_cannot_be_used_say_what_to_write() -> None:
+def test_settings_that_cannot_be_used_say_what_to_write() -> None:
     result = crawl("data:,x", settings={"REP_PAGE_DIRECTIVES": "yes"})
     assert "REP_PAGE_DIRECTIVES = 'yes': expected one of ignore, report, obey" in str(result.lines("CRITICAL"))
 
@@ -269,7 +269,7 @@ WITHOUT_GATE = {"DOWNLOADER_MIDDLEWARES": {"scrapy_rep.RepMiddleware": None}}
 
 
 @pytest.mark.parametrize("gate", [{}, {"ROBOTSTXT_OBEY": False}, WITHOUT_GATE], ids=str)
-def test_ours_a_stamp_that_a_request_copies_says_nothing_of_its_page(gate: dict[str, Any]) -> None:
+def test_a_stamp_that_a_request_copies_says_nothing_of_its_page(gate: dict[str, Any]) -> None:
     situations = {"/": html(meta="noindex, noai"), "/next": html()}
     result = scrape(situations, spider="CopiesMeta", REP_PURPOSES=["ai-train"], **gate)
     assert pages(result) == {"/": ["noindex", "noai"], "/next": None}
@@ -277,7 +277,7 @@ def test_ours_a_stamp_that_a_request_copies_says_nothing_of_its_page(gate: dict[
 
 
 @pytest.mark.parametrize("settings", [OBEY, {"REP_REL_NOFOLLOW": "report"}], ids=str)
-def test_ours_pages_are_not_kept_in_memory(settings: dict[str, Any]) -> None:
+def test_pages_are_not_kept_in_memory(settings: dict[str, Any]) -> None:
     linked = {f"/{number}": html('<a rel="nofollow" href="/x">x</a>', meta="none") for number in range(20)}
     start = html("".join(f'<a href="{path}">x</a>' for path in linked), meta="noindex")
     result = scrape({"/": start, **linked}, spider="Forgets", **settings)
@@ -295,7 +295,7 @@ def test_ours_pages_are_not_kept_in_memory(settings: dict[str, Any]) -> None:
         ({"REP_PURPOSES": "search"}, ["AiSignalsMiddleware", "PageDirectivesMiddleware"]),
     ],
 )
-def test_ours_only_what_a_setting_asks_for_sees_pages(settings: dict[str, Any], enabled: list[str]) -> None:
+def test_only_what_a_setting_asks_for_sees_pages(settings: dict[str, Any], enabled: list[str]) -> None:
     result = crawl("data:,x", settings=settings)
     (told,) = [line for line in result.lines("INFO", "scrapy.middleware") if "spider middlewares" in line]
     assert sorted(re.findall(r"scrapy_rep\.extras\.[\w.]+\.(\w+)", told)) == enabled

@@ -26,7 +26,7 @@ def verdicts(result: Crawl) -> dict[str, Any]:
     return {page.url.rpartition("/")[2]: page.stamp and page.stamp["verdict"] for page in result.pages}
 
 
-def test_ours_each_mode_does_what_it_says_on_its_site() -> None:
+def test_each_mode_does_what_it_says_on_its_site() -> None:
     addresses = [f"127.0.0.{number}" for number in range(1, 5)]
     with Site(addresses) as site:
         site.answer("/robots.txt", robots(RULES))
@@ -51,14 +51,14 @@ def test_ours_each_mode_does_what_it_says_on_its_site() -> None:
     assert f"{line} {reported} (line 3, Disallow: /private) 1" in result.lines("INFO")
 
 
-def test_ours_a_site_that_is_ignored_is_not_asked_where_no_delay_counts() -> None:
+def test_a_site_that_is_ignored_is_not_asked_where_no_delay_counts() -> None:
     site, result = visit(RULES, "/private", REP_MODES={"127.0.0.1": "ignore"}, REP_CRAWL_DELAY="ignore")
     assert site.paths() == ["/private"]
     assert verdicts(result) == {"private": "ignored"}
 
 
 @pytest.mark.parametrize("mode", ["report", "ignore"])
-def test_ours_a_crawl_delay_counts_in_every_mode(mode: str) -> None:
+def test_a_crawl_delay_counts_in_every_mode(mode: str) -> None:
     rules = "User-agent: *\nCrawl-delay: 0.3\nDisallow: /private\n"
     _, result = visit(rules, *(f"/private/{number}" for number in range(3)), REP_MODES={"*": mode})
     assert len(result.pages) == 3
@@ -69,7 +69,7 @@ def test_ours_a_crawl_delay_counts_in_every_mode(mode: str) -> None:
     ("mode", "stamp"), [("report", ("reported", "unreachable")), ("ignore", ("ignored", None))]
 )
 @on_each_loop
-def test_ours_where_nothing_is_stopped_an_unreachable_origin_holds_nothing_up(
+def test_where_nothing_is_stopped_an_unreachable_origin_holds_nothing_up(
     mode: str, stamp: tuple[str, str | None], loop: str
 ) -> None:
     site, result = visit(Answer(503), "/page", REP_MODES={"*": mode}, REP_RETRY_DELAY=60.0, loop=loop)
@@ -122,7 +122,7 @@ def at(result: Crawl, origin: str) -> tuple[list[str], list[str | None]]:
     return pages, [failure.reason for failure in result.failures if failure.url.startswith(f"{origin}/")]
 
 
-def test_ours_an_exception_lets_its_requests_pass_and_no_others(site: Site, excepting: Crawl) -> None:
+def test_an_exception_lets_its_requests_pass_and_no_others(site: Site, excepting: Crawl) -> None:
     assert sorted(site.paths(site.origin)) == ["/api/moved", "/api/stores?page=2", "/open", "/robots.txt"]
     page = next(page for page in excepting.pages if page.url == f"{site.origin}/api/stores?page=2")
     assert page.stamp == {
@@ -137,7 +137,7 @@ def test_ours_an_exception_lets_its_requests_pass_and_no_others(site: Site, exce
     assert any("1 request was sent by the exception for" in line for line in excepting.lines("INFO"))
 
 
-def test_ours_a_redirect_is_judged_by_the_exceptions_for_its_own_url(site: Site, excepting: Crawl) -> None:
+def test_a_redirect_is_judged_by_the_exceptions_for_its_own_url(site: Site, excepting: Crawl) -> None:
     forbidden = [failure.url for failure in excepting.failures if failure.url.startswith(f"{site.origin}/")]
     assert sorted(forbidden) == [f"{site.origin}/api/users", *[f"{site.origin}/private"] * 2]
 
@@ -152,12 +152,12 @@ SITUATIONS = {
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_ours_an_exception_for(site: Site, excepting: Crawl, situation: str) -> None:
+def test_an_exception_for(site: Site, excepting: Crawl, situation: str) -> None:
     name, passed, forbidden = SITUATIONS[situation]
     assert at(excepting, site.origins[ORIGINS.index(name)]) == (passed, forbidden)
 
 
-def test_ours_lapsed_expired_ending_and_unused_exceptions_are_said(excepting: Crawl) -> None:
+def test_lapsed_expired_ending_and_unused_exceptions_are_said(excepting: Crawl) -> None:
     expired, lapsed = sorted(of_exceptions(excepting, "WARNING"), key=lambda line: "does not apply" in line)
     assert "gone) has expired: robots.txt applies" in expired
     assert "does not apply: it is for Disallow: /api/, and line 2, Disallow: /api/stores decides now" in lapsed
@@ -171,7 +171,7 @@ def test_ours_lapsed_expired_ending_and_unused_exceptions_are_said(excepting: Cr
     assert [word in unused for word in ("later", "soon", "gone")] == [True, False, False]
 
 
-def test_ours_an_exception_that_has_expired_or_is_not_needed_lets_nothing_pass() -> None:
+def test_an_exception_that_has_expired_or_is_not_needed_lets_nothing_pass() -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         exceptions = [
@@ -197,9 +197,7 @@ NO_REASON = {"url": "https://e.org/a", "until": "2027-01-01"}
         ("REP_MODES", {"e.org:8080": "obey"}, "an origin such as https://example.com:8443"),
     ],
 )
-def test_ours_a_bad_entry_stops_the_crawl_at_start_up_with_what_to_write(
-    name: str, value: Any, message: str
-) -> None:
+def test_a_bad_entry_stops_the_crawl_at_start_up_with_what_to_write(name: str, value: Any, message: str) -> None:
     result = crawl("http://127.0.0.1:9/", settings={name: value})
     assert result.exit_code == 1
     assert message in result.lines("CRITICAL")[0]
@@ -207,7 +205,7 @@ def test_ours_a_bad_entry_stops_the_crawl_at_start_up_with_what_to_write(
 
 
 @pytest.mark.parametrize("reason", [None, "asked by the owner"])
-def test_ours_dont_obey_is_counted_and_stamped_with_its_reason(reason: str | None) -> None:
+def test_dont_obey_is_counted_and_stamped_with_its_reason(reason: str | None) -> None:
     meta = {"dont_obey_robotstxt": True, **({"rep_reason": reason} if reason else {})}
     site, result = visit(RULES, {"url": "/private", "meta": meta})
     assert site.paths() == ["/private"]
@@ -228,7 +226,7 @@ def test_ours_dont_obey_is_counted_and_stamped_with_its_reason(reason: str | Non
         ("raise", reset(), CONNECTION_LOST, ""),
     ],
 )
-def test_ours_an_unreachable_origin_can_end_in_an_error_that_scrapy_retries(
+def test_an_unreachable_origin_can_end_in_an_error_that_scrapy_retries(
     choice: str, answer: Answer, error: str, cause: str
 ) -> None:
     site, result = visit(answer, "/page", REP_UNREACHABLE=choice, REP_RETRY_TIMES=0, RETRY_TIMES=2)
@@ -242,7 +240,7 @@ def test_ours_an_unreachable_origin_can_end_in_an_error_that_scrapy_retries(
 
 
 @on_each_loop
-def test_ours_a_retried_request_is_sent_once_robots_txt_answers(loop: str) -> None:
+def test_a_retried_request_is_sent_once_robots_txt_answers(loop: str) -> None:
     asked: list[str] = []
 
     def back_after_one(arrival: Arrival) -> Answer:
@@ -257,7 +255,7 @@ def test_ours_a_retried_request_is_sent_once_robots_txt_answers(loop: str) -> No
     assert result.urls == [f"{site.origin}/page"]
 
 
-def test_ours_exceptions_come_from_a_file_as_well(tmp_path: Path) -> None:
+def test_exceptions_come_from_a_file_as_well(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots(RULES))
         path = tmp_path / "robots-exceptions.toml"
@@ -266,14 +264,14 @@ def test_ours_exceptions_come_from_a_file_as_well(tmp_path: Path) -> None:
     assert verdicts(result) == {"private": "excepted"}
 
 
-def test_ours_who_uses_none_of_it_sees_a_plain_stamp_and_no_stat_of_policy() -> None:
+def test_who_uses_none_of_it_sees_a_plain_stamp_and_no_stat_of_policy() -> None:
     _, result = visit(RULES, "/open")
     assert verdicts(result) == {"open": "allowed"}
     assert result.pages[0].flags == []
     assert not [name for name in result.stats if name.startswith(("rep/mode", "rep/exception", "rep/dont"))]
 
 
-def test_ours_with_obeying_off_and_nothing_else_set_there_is_no_stamp() -> None:
+def test_with_obeying_off_and_nothing_else_set_there_is_no_stamp() -> None:
     copied = {"url": "/open", "meta": {"rep": {"verdict": "allowed"}}}
     site, result = visit(None, copied, ROBOTSTXT_OBEY=False)
     assert site.paths() == ["/open"]
@@ -293,7 +291,7 @@ def noticed(*requests: str, site: Site, **settings: Any) -> list[str]:
     return of_exceptions(result, "INFO") + of_exceptions(result, "WARNING")
 
 
-def test_ours_a_crawl_speaks_of_the_exceptions_of_the_sites_that_it_met_alone() -> None:
+def test_a_crawl_speaks_of_the_exceptions_of_the_sites_that_it_met_alone() -> None:
     with Site([f"127.0.0.{number}" for number in range(1, 4)]) as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /x\n"))
         met, *others = site.origins
@@ -303,7 +301,7 @@ def test_ours_a_crawl_speaks_of_the_exceptions_of_the_sites_that_it_met_alone() 
     assert not any(origin in line for line in lines for origin in others)
 
 
-def test_ours_a_crawl_that_does_not_obey_speaks_of_no_exceptions() -> None:
+def test_a_crawl_that_does_not_obey_speaks_of_no_exceptions() -> None:
     with Site() as site:
         assert noticed(f"{site.origin}/a", site=site, ROBOTSTXT_OBEY=False) == []
         assert noticed(f"{site.origin}/a", site=site, ROBOTSTXT_OBEY=False, REP_CRAWL_DELAY="always") == []

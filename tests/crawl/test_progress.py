@@ -8,7 +8,7 @@ from tests.support.crawl import crawl
 from tests.support.site import Answer, Site, hang, robots, sequence
 
 
-def test_ours_the_first_failed_attempt_says_why_when_the_next_is_and_how_many_wait() -> None:
+def test_the_first_failed_attempt_says_why_when_the_next_is_and_how_many_wait() -> None:
     with Site() as site:
         site.answer("/robots.txt", sequence(Answer(503), Answer(503), robots("")))
         settings = {"REP_RETRY_DELAY": 0.2}
@@ -24,7 +24,7 @@ def test_ours_the_first_failed_attempt_says_why_when_the_next_is_and_how_many_wa
     assert result.lines("WARNING", "scrapy_rep") == []
 
 
-def test_ours_the_last_failed_attempt_is_a_warning_that_counts_them() -> None:
+def test_the_last_failed_attempt_is_a_warning_that_counts_them() -> None:
     with Site() as site:
         site.answer("/robots.txt", Answer(503))
         result = crawl(f"{site.origin}/1", settings={"REP_RETRY_DELAY": 0.05, "REP_RETRY_TIMES": 2})
@@ -32,7 +32,7 @@ def test_ours_the_last_failed_attempt_is_a_warning_that_counts_them() -> None:
     assert "is unreachable after 3 attempts (HTTP status 503)" in warning
 
 
-def test_ours_of_many_origins_that_fail_ten_are_told() -> None:
+def test_of_many_origins_that_fail_ten_are_told() -> None:
     with Site([f"127.0.5.{number}" for number in range(1, 13)]) as site:
         for origin in site.origins:
             site.answer("/robots.txt", sequence(Answer(503), robots("")), origin)
@@ -41,7 +41,7 @@ def test_ours_of_many_origins_that_fail_ten_are_told() -> None:
     assert "The first attempt at robots.txt of 2 more origins failed" in result.lines("INFO")
 
 
-def test_ours_requests_wait_for_all_attempts_together_no_longer_than_the_setting_says() -> None:
+def test_requests_wait_for_all_attempts_together_no_longer_than_the_setting_says() -> None:
     settings = {
         "EXTENSIONS": {"tests.crawl.extensions.NotesTimeouts": 0},
         "REP_TIMEOUT": 0.4,
@@ -56,7 +56,7 @@ def test_ours_requests_wait_for_all_attempts_together_no_longer_than_the_setting
     assert result.stats["rep/request_count"] == result.stats["timeouts/count"]
 
 
-def test_ours_the_first_attempt_has_its_time_out_however_short_the_wait() -> None:
+def test_the_first_attempt_has_its_time_out_however_short_the_wait() -> None:
     settings = {"REP_UNREACHABLE_WAIT": 0.1}
     with Site() as site:
         site.answer("/robots.txt", robots("", delay=0.4))

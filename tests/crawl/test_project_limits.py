@@ -30,7 +30,7 @@ def crawl_pages(answer: Answer, settings: dict[str, Any], **kwargs: Any) -> tupl
 
 @on_each_download_handler
 @pytest.mark.parametrize("answer", [robots(LONG), Answer(raw=STREAMED)])
-def test_ours_a_body_that_a_handler_of_the_project_stops_is_unreachable(loop: str, answer: Answer) -> None:
+def test_a_body_that_a_handler_of_the_project_stops_is_unreachable(loop: str, answer: Answer) -> None:
     result, outcomes = crawl_pages(answer, STOPS, loop=loop)
     assert outcomes == ["unreachable", "unreachable"]
     assert result.stats["rep/request_count"] == 1  # another attempt would end in the same way
@@ -38,17 +38,17 @@ def test_ours_a_body_that_a_handler_of_the_project_stops_is_unreachable(loop: st
     assert "a StopDownload handler of this project cut it off" in warning
 
 
-def test_ours_a_body_of_which_only_the_headers_came_is_unreachable() -> None:
+def test_a_body_of_which_only_the_headers_came_is_unreachable() -> None:
     settings = {"EXTENSIONS": {"tests.crawl.extensions.StopsHeaders": 0}}
     assert crawl_pages(robots(LONG), settings)[1] == ["unreachable", "unreachable"]
 
 
 @on_each_download_handler
-def test_ours_a_body_that_was_there_when_a_handler_stopped_it_counts(loop: str) -> None:
+def test_a_body_that_was_there_when_a_handler_stopped_it_counts(loop: str) -> None:
     assert crawl_pages(robots("User-agent: *\nDisallow: /page\n"), STOPS, loop=loop)[1] == ["rule", None]
 
 
-def test_ours_a_missing_robots_txt_allows_everything_however_its_page_was_stopped() -> None:
+def test_a_missing_robots_txt_allows_everything_however_its_page_was_stopped() -> None:
     assert crawl_pages(Answer(404, LONG.encode()), STOPS)[1] == [None, None]
 
 
@@ -62,7 +62,7 @@ def test_ours_a_missing_robots_txt_allows_everything_however_its_page_was_stoppe
     ],
 )
 @pytest.mark.parametrize("answer", [robots(LONG), Answer(raw=STREAMED)])
-def test_ours_a_limit_to_the_size_of_pages_is_none_to_robots_txt(
+def test_a_limit_to_the_size_of_pages_is_none_to_robots_txt(
     loop: str, limit: dict[str, Any], answer: Answer
 ) -> None:
     result, outcomes = crawl_pages(answer, loop=loop, spider=RECORDER, **limit)

@@ -25,7 +25,7 @@ def arrivals(rules: str, loop: str, **settings: Any) -> tuple[Site, list[float]]
 
 
 @on_each_loop
-def test_ours_a_request_on_a_connection_that_was_reset_is_repeated_after_the_delay(loop: str) -> None:
+def test_a_request_on_a_connection_that_was_reset_is_repeated_after_the_delay(loop: str) -> None:
     site, gaps = arrivals(f"User-agent: *\nCrawl-delay: {DELAY}\n", loop)
     assert site.paths().count("/1") == 2
     assert len(gaps) == 5
@@ -33,17 +33,17 @@ def test_ours_a_request_on_a_connection_that_was_reset_is_repeated_after_the_del
 
 
 @on_each_loop
-def test_ours_without_a_delay_the_download_handler_repeats_as_ever(loop: str) -> None:
+def test_without_a_delay_the_download_handler_repeats_as_ever(loop: str) -> None:
     site, _ = arrivals("User-agent: *\nAllow: /\n", loop, RETRY_ENABLED=False)
     assert site.paths() == ["/robots.txt", "/0", "/1", "/1", "/2", "/3"]
 
 
-def test_ours_without_retries_a_delayed_request_that_was_reset_has_failed() -> None:
+def test_without_retries_a_delayed_request_that_was_reset_has_failed() -> None:
     site, _ = arrivals(f"User-agent: *\nCrawl-delay: {DELAY / 10}\n", "asyncio", RETRY_ENABLED=False)
     assert site.paths() == ["/robots.txt", "/0", "/1", "/2", "/3"]
 
 
-def test_ours_a_delayed_request_has_a_connection_of_its_own_which_no_server_has_closed() -> None:
+def test_a_delayed_request_has_a_connection_of_its_own_which_no_server_has_closed() -> None:
     site, _ = arrivals(f"User-agent: *\nCrawl-delay: {DELAY / 10}\n", "asyncio")
     assert {arrival.path: arrival.headers.get("connection") for arrival in site.log} == {
         "/robots.txt": None, "/0": "close", "/1": "close", "/2": "close", "/3": "close",

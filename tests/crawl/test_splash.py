@@ -52,7 +52,7 @@ def by_plugin(site: Site, *requests: Any, spider: str = "Stamps", link: str = ""
     return crawl(*requests, settings=settings, spider=spider, attributes={"link": link}, apart=True)
 
 
-def test_ours_without_the_plugin_the_page_is_a_parameter_of_splash(site: Site) -> None:
+def test_without_the_plugin_the_page_is_a_parameter_of_splash(site: Site) -> None:
     splash, shop = site.origins
     urls = [f"{splash}/render.html?{urlencode({'url': f'{shop}/{path}'})}" for path in ("p", "private/1")]
     settings = {"REP_TARGET_URL": {SPLASH: "url"}}
@@ -63,7 +63,7 @@ def test_ours_without_the_plugin_the_page_is_a_parameter_of_splash(site: Site) -
 
 
 @needs_plugin
-def test_ours_the_page_is_judged_and_the_stamp_says_so(site: Site) -> None:
+def test_the_page_is_judged_and_the_stamp_says_so(site: Site) -> None:
     shop = site.origins[1]
     result = by_plugin(site, rendered(f"{shop}/p"), rendered(f"{shop}/private/1"))
     (page,) = result.pages
@@ -74,7 +74,7 @@ def test_ours_the_page_is_judged_and_the_stamp_says_so(site: Site) -> None:
 
 
 @needs_plugin
-def test_ours_what_splash_is_asked_for_is_judged_if_it_is_another_page(site: Site) -> None:
+def test_what_splash_is_asked_for_is_judged_if_it_is_another_page(site: Site) -> None:
     request = rendered(f"{site.origins[1]}/p")
     request["meta"]["splash"]["args"] = {"url": f"{site.origins[1]}/private/1"}
     assert [failure.line for failure in by_plugin(site, request).failures] == [2]
@@ -82,7 +82,7 @@ def test_ours_what_splash_is_asked_for_is_judged_if_it_is_another_page(site: Sit
 
 
 @needs_plugin
-def test_ours_pages_of_one_site_are_paced_by_its_delay(site: Site) -> None:
+def test_pages_of_one_site_are_paced_by_its_delay(site: Site) -> None:
     shop = site.origins[1]
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.4\n"), shop)
     result = by_plugin(site, *(rendered(f"{shop}/{number}") for number in range(3)))
@@ -92,14 +92,14 @@ def test_ours_pages_of_one_site_are_paced_by_its_delay(site: Site) -> None:
 
 
 @needs_plugin
-def test_ours_a_request_that_does_not_obey_stays_one(site: Site) -> None:
+def test_a_request_that_does_not_obey_stays_one(site: Site) -> None:
     (page,) = by_plugin(site, rendered(f"{site.origins[1]}/private/1", dont_obey_robotstxt=True)).pages
     assert (page.tag["stamp"]["verdict"], page.tag["flags"]) == ("ignored", ["robots:ignored"])
     assert site.paths() == ["/render.html"]
 
 
 @needs_plugin
-def test_ours_a_request_with_the_meta_of_a_page_from_splash_is_judged(site: Site) -> None:
+def test_a_request_with_the_meta_of_a_page_from_splash_is_judged(site: Site) -> None:
     shop = site.origins[1]
     result = by_plugin(site, rendered(f"{shop}/p"), spider="CopiesMeta", link=f"{shop}/private/1")
     assert [failure.line for failure in result.failures] == [2]
@@ -107,7 +107,7 @@ def test_ours_a_request_with_the_meta_of_a_page_from_splash_is_judged(site: Site
 
 
 @needs_plugin
-def test_ours_the_audit_log_has_the_page_and_then_the_request_for_splash(site: Site, tmp_path: Path) -> None:
+def test_the_audit_log_has_the_page_and_then_the_request_for_splash(site: Site, tmp_path: Path) -> None:
     audit, shop = tmp_path / "audit.jsonl", site.origins[1]
     by_plugin(site, rendered(f"{shop}/p"), REP_AUDIT=str(audit), REP_AUDIT_ALL=True)
     decisions = [json.loads(line) for line in audit.read_text().splitlines() if '"event":"decision"' in line]

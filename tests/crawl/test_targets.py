@@ -51,7 +51,7 @@ def slots(result: Crawl) -> list[str]:
     return [page.tag["slot"] for page in result.pages]
 
 
-def test_ours_the_robots_txt_of_the_target_decides_and_the_stamp_and_the_audit_log_say_so(
+def test_the_robots_txt_of_the_target_decides_and_the_stamp_and_the_audit_log_say_so(
     site: Site, tmp_path: Path
 ) -> None:
     shop, audit = site.origins[1], tmp_path / "audit.jsonl"
@@ -69,7 +69,7 @@ def test_ours_the_robots_txt_of_the_target_decides_and_the_stamp_and_the_audit_l
     assert (decision["url"], decision["via"], decision["verdict"]) == (f"{shop}/private/1", API, "forbidden")
 
 
-def test_ours_the_key_of_the_api_is_shown_nowhere(site: Site, tmp_path: Path) -> None:
+def test_the_key_of_the_api_is_shown_nowhere(site: Site, tmp_path: Path) -> None:
     shop, api, audit = site.origins[1], site.origins[0], tmp_path / "audit.jsonl"
     result = ask(
         api_url(api, f"{shop}/p"), api_url(api, f"{shop}/private/1"), api_url(api, "nonsense"),
@@ -89,7 +89,7 @@ def test_ours_the_key_of_the_api_is_shown_nowhere(site: Site, tmp_path: Path) ->
     assert f"Forbidden by robots.txt: <GET {shop}/private/1> via {API} (line 2, Disallow: /private)" in forbidden
 
 
-def test_ours_a_crawl_through_an_api_leaves_no_key_in_the_summary_of_what_was_forbidden(site: Site) -> None:
+def test_a_crawl_through_an_api_leaves_no_key_in_the_summary_of_what_was_forbidden(site: Site) -> None:
     warning, sums_up = through(site, f"{site.origins[1]}/private/1").lines("WARNING", "scrapy_rep")
     assert warning.startswith("robots.txt forbade every request of this crawl, first <GET http://127.0.0.1:")
     assert KEY not in warning + sums_up
@@ -97,7 +97,7 @@ def test_ours_a_crawl_through_an_api_leaves_no_key_in_the_summary_of_what_was_fo
 
 @on_each_loop
 @with_each_queue
-def test_ours_the_delay_is_that_of_the_target(site: Site, loop: str, queue: dict[str, Any]) -> None:
+def test_the_delay_is_that_of_the_target(site: Site, loop: str, queue: dict[str, Any]) -> None:
     shop, other = site.origins[1:]
     site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.3\n"), shop)
     urls = [f"{origin}/{number}" for number in range(4) for origin in (shop, other)]
@@ -111,36 +111,36 @@ def test_ours_the_delay_is_that_of_the_target(site: Site, loop: str, queue: dict
     assert [start.delay for start in undelayed] == [0.0] * 4
 
 
-def test_ours_a_download_slot_of_the_project_stays(site: Site) -> None:
+def test_a_download_slot_of_the_project_stays(site: Site) -> None:
     request = {"url": api_url(site.origins[0], f"{site.origins[1]}/p"), "meta": {"download_slot": "mine"}}
     assert slots(ask(request)) == ["mine"]
 
 
-def test_ours_another_scheduler_that_asks_whether_a_request_can_start_gets_the_slot_of_the_target(
+def test_another_scheduler_that_asks_whether_a_request_can_start_gets_the_slot_of_the_target(
     site: Site,
 ) -> None:
     assert through(site, f"{site.origins[1]}/p", spider="AsksCanStart").stats["slot"] == SHOP
 
 
-def test_ours_a_request_for_the_api_itself_is_judged_by_the_robots_txt_of_the_api(site: Site) -> None:
+def test_a_request_for_the_api_itself_is_judged_by_the_robots_txt_of_the_api(site: Site) -> None:
     (failure,) = ask(f"{site.origins[0]}/account?api_key={KEY}").failures
     assert (failure.type, failure.origin) == ("ForbiddenByRobots", site.origins[0])
 
 
-def test_ours_without_the_setting_the_api_is_a_site_like_any_other(site: Site) -> None:
+def test_without_the_setting_the_api_is_a_site_like_any_other(site: Site) -> None:
     result = through(site, f"{site.origins[1]}/p", REP_TARGET_URL=None)
     assert [failure.origin for failure in result.failures] == [site.origins[0]]
 
 
 @with_each_queue
-def test_ours_a_request_without_a_usable_target_ends_in_an_error(site: Site, queue: dict[str, Any]) -> None:
+def test_a_request_without_a_usable_target_ends_in_an_error(site: Site, queue: dict[str, Any]) -> None:
     (failure,) = through(site, "nonsense", **queue).failures
     assert failure.type == "TargetUrlError"
     assert failure.message.startswith(f"the query parameter 'url' of a request to {API} is not an absolute URL")
     assert site.log == []
 
 
-def test_ours_a_callable_finds_the_target(site: Site) -> None:
+def test_a_callable_finds_the_target(site: Site) -> None:
     api, shop, _ = site.origins
     urls = [f"{api}/fetch/{shop}/p", f"{api}/fetch/{shop}/private/1", f"{shop}/q"]
     result = ask(*urls, REP_TARGET_URL=f"{MODULE}.target_in_path")
@@ -149,14 +149,14 @@ def test_ours_a_callable_finds_the_target(site: Site) -> None:
     assert [failure.origin for failure in result.failures] == [shop]
 
 
-def test_ours_a_request_for_which_the_callable_fails_is_not_sent(site: Site) -> None:
+def test_a_request_for_which_the_callable_fails_is_not_sent(site: Site) -> None:
     (failure,) = through(site, f"{site.origins[1]}/p", REP_TARGET_URL=f"{MODULE}.target_or_error").failures
     assert (failure.type, failure.cause) == ("TargetUrlError", ["KeyError", "'missing'"])
     assert site.log == []
 
 
 @pytest.mark.parametrize("to_itself", [False, True])
-def test_ours_a_redirect_of_the_api_is_judged_and_paced_by_its_new_target(site: Site, to_itself: bool) -> None:
+def test_a_redirect_of_the_api_is_judged_and_paced_by_its_new_target(site: Site, to_itself: bool) -> None:
     api, shop, other = site.origins
     moved = api_url(api, f"{other}/moved") if to_itself else f"{other}/moved"
     site.answer(api_url(api, f"{shop}/p").removeprefix(api), redirect(moved), api)
@@ -166,7 +166,7 @@ def test_ours_a_redirect_of_the_api_is_judged_and_paced_by_its_new_target(site: 
     assert site.paths(other) == ["/robots.txt"] + ["/moved"] * (not to_itself)
 
 
-def test_ours_a_mode_and_an_exception_of_the_target_apply(site: Site) -> None:
+def test_a_mode_and_an_exception_of_the_target_apply(site: Site) -> None:
     shop, other = site.origins[1:]
     site.answer("/robots.txt", robots("User-agent: *\nDisallow: /\n"), other)
     settings = {"REP_MODES": {OTHER: "report"}, "REP_EXCEPTIONS": [exception(f"{shop}/private/*")]}
@@ -174,7 +174,7 @@ def test_ours_a_mode_and_an_exception_of_the_target_apply(site: Site) -> None:
     assert sorted(page.tag["stamp"]["verdict"] for page in result.pages) == ["excepted", "reported"]
 
 
-def test_ours_a_hook_may_send_robots_txt_through_the_api_too(site: Site, tmp_path: Path) -> None:
+def test_a_hook_may_send_robots_txt_through_the_api_too(site: Site, tmp_path: Path) -> None:
     api, shop, _ = site.origins
     audit = tmp_path / "audit.jsonl"
 

@@ -49,7 +49,7 @@ def test_google_a_page_without_a_snippet_is_no_input() -> None:
         assert said(google(page(f"max-snippet:{length}"))) == UNKNOWN, length
 
 
-def test_ours_a_statement_keeps_source_and_text_of_its_directive() -> None:
+def test_a_statement_keeps_source_and_text_of_its_directive() -> None:
     found = noai(combine([*read_meta("mybot", "NoAI"), *read_header("noai")], ["mybot"]))
     assert [(one.signal, one.source, one.text) for one in found] == [
         ("noai", "meta", "NoAI"), ("noai", "X-Robots-Tag", "noai"),
@@ -57,7 +57,7 @@ def test_ours_a_statement_keeps_source_and_text_of_its_directive() -> None:
 
 
 @given(st.lists(st.sampled_from(WORDS)), st.sampled_from(WORDS))
-def test_ours_one_more_word_never_permits_more(words: list[str], more: str) -> None:
+def test_one_more_word_never_permits_more(words: list[str], more: str) -> None:
     for read in (noai, bing, google):
         before, after = read(page(*words)), read(page(*words, more))
         assert {one.category for one in before} <= {one.category for one in after}

@@ -22,12 +22,12 @@ TEXTS = {part: of(part) for part in [*FIELDS, "noindex, ", "a: ", "unavailable_a
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
-def test_ours_a_reader_takes_steps_linear_in_its_text(read: Callable[[str], object]) -> None:
+def test_a_reader_takes_steps_linear_in_its_text(read: Callable[[str], object]) -> None:
     assert too_costly(is_linear_in_steps, read, TEXTS, 500) == []
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 @pytest.mark.usefixtures("_no_collection")
-def test_ours_a_reader_takes_time_linear_in_its_text(read: Callable[[str], object]) -> None:
+def test_a_reader_takes_time_linear_in_its_text(read: Callable[[str], object]) -> None:
     assert too_costly(is_linear_in_time, read, TEXTS, 4_000) == []

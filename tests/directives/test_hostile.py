@@ -111,14 +111,14 @@ def taken(read: Callable[[], object]) -> float:
 
 @pytest.mark.full
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
-def test_ours_a_megabyte_is_read_in_linear_time(read: Callable[[str], object]) -> None:
+def test_a_megabyte_is_read_in_linear_time(read: Callable[[str], object]) -> None:
     for part in FIELDS:
         text = part * (MEGABYTE // len(part))
         assert taken(partial(read, text)) < SECONDS, part
 
 
 @pytest.mark.full
-def test_ours_ten_thousand_fields_are_read_in_linear_time() -> None:
+def test_ten_thousand_fields_are_read_in_linear_time() -> None:
     for part in FIELDS:
         fields = [f"{part * 100}license"] * 10_000
         for read in (read_usage, read_signal, partial(Reservation.of, source="header")):
@@ -127,12 +127,12 @@ def test_ours_ten_thousand_fields_are_read_in_linear_time() -> None:
 
 
 @given(st.sampled_from(sorted(READERS)), st.text() | st.lists(st.sampled_from(FIELDS + DATES)).map("".join))
-def test_ours_readers_never_raise(name: str, text: str) -> None:
+def test_readers_never_raise(name: str, text: str) -> None:
     READERS[name](text)
 
 
 @given(st.binary())
-def test_ours_readers_of_files_never_raise(octets: bytes) -> None:
+def test_readers_of_files_never_raise(octets: bytes) -> None:
     ReservationFile(octets).about(URL)
     read_ai_txt(parse(octets), "mybot", URL)
     lines = (key + octets for key in (b"Content-Usage:", b"Content-Signal:", b"License:", b"AllowAITraining:"))
@@ -144,7 +144,7 @@ def test_ours_readers_of_files_never_raise(octets: bytes) -> None:
 
 
 @given(st.lists(st.sampled_from(DATES)).map("".join))
-def test_ours_a_date_that_is_read_can_be_shown(text: str) -> None:
+def test_a_date_that_is_read_can_be_shown(text: str) -> None:
     read_moment(text)
     page = combine(read_header(f"unavailable_after: {text}"), ["mybot"])
     assert str(page) is not None
@@ -152,22 +152,22 @@ def test_ours_a_date_that_is_read_can_be_shown(text: str) -> None:
         read(page)
 
 
-def test_ours_a_date_out_of_range_in_utc_is_none() -> None:
+def test_a_date_out_of_range_in_utc_is_none() -> None:
     assert read_moment("9999-12-31T23:59:59-12:00") is read_moment("0001-01-01T00:00:00+12:00") is None
 
 
-def test_ours_rules_in_one_item_are_bounded() -> None:
+def test_rules_in_one_item_are_bounded() -> None:
     for rule in ("max-snippet:1 ", "noindex ", "x "):
         assert len(read_header(rule * 10_000)) == len(read_robots_tag(rule * 10_000)) == MAX_ITEMS
         assert len(read_robots_tag(f'*;x="{rule * 1_000}", *;{"a;" * 1_000}b')) <= MAX_ITEMS
 
 
-def test_ours_a_nested_file_says_nothing() -> None:
+def test_a_nested_file_says_nothing() -> None:
     for body in (b"[" * 100_000, b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000):
         assert not ReservationFile(body)
 
 
-def test_ours_a_file_of_a_hundred_thousand_rules_is_bounded() -> None:
+def test_a_file_of_a_hundred_thousand_rules_is_bounded() -> None:
     rule = {"location": f"/{'*a' * 50}$", "tdm-reservation": 1}
     small = json.dumps([rule] * 5_000).encode()
     assert len(small) < MAX_TDMREP < len(small) * 20
@@ -176,7 +176,7 @@ def test_ours_a_file_of_a_hundred_thousand_rules_is_bounded() -> None:
     assert not ReservationFile(json.dumps([rule] * 100_000).encode())
 
 
-def test_ours_a_hostile_location_matches_nothing() -> None:
+def test_a_hostile_location_matches_nothing() -> None:
     for location in (f"/{'*' * 100_000}x", f"/{'*a' * 10_000}", "/\n", "/\ud800", "a", ""):
         body = json.dumps([{"location": location, "tdm-reservation": 1}]).encode()
         assert ReservationFile(body).about("https://e.org/b").reserved is None
@@ -187,7 +187,7 @@ def statements(robotstxt: RobotsTxt) -> object:
 
 
 @pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.full)])
-def test_ours_thousands_of_lines_are_bounded(count: int) -> None:
+def test_thousands_of_lines_are_bounded(count: int) -> None:
     for line in LINES:
         lines = "\n".join(map(line.format, range(count)))
         robotstxt = parse(f"User-agent: *\nAllow: /\n{lines}".encode(), limit=None)
@@ -211,7 +211,7 @@ USAGES = {
 
 
 @pytest.mark.parametrize("form", USAGES.values(), ids=USAGES)
-def test_ours_a_page_of_a_site_with_500_kib_of_signals_takes_less_than_a_millisecond(form: str) -> None:
+def test_a_page_of_a_site_with_500_kib_of_signals_takes_less_than_a_millisecond(form: str) -> None:
     lines, size = ["User-agent: *", "Allow: /"], 0
     while size < 524_288:
         lines.append(form.format(len(lines), len(lines) % 1_000, len(lines) % 20))
@@ -223,7 +223,7 @@ def test_ours_a_page_of_a_site_with_500_kib_of_signals_takes_less_than_a_millise
     assert min(taken(lambda: [found.statements(url) for url in urls]) for _ in range(3)) < len(urls) * 0.001
 
 
-def test_ours_patterns_of_one_length_count_up_to_a_bound() -> None:
+def test_patterns_of_one_length_count_up_to_a_bound() -> None:
     matched: list[int] = []
     patterns = (format(number, "015b").replace("0", "*").replace("1", "a") for number in range(20_000))
     rules = PathRules(

@@ -61,7 +61,7 @@ def test_google_a_meta_element_counts_anywhere_in_the_page(before: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(aliases.values())))
-def test_ours_no_declared_encoding_hides_what_ascii_says(name: str) -> None:
+def test_no_declared_encoding_hides_what_ascii_says(name: str) -> None:
     body = f"<html><head><title>x</title>{META}</head>".encode()
     assert said(body, f"text/html; charset={name}") == ["noindex"]
     assert said(f"<meta charset='{name}'>".encode() + body) == ["noindex"]
@@ -74,40 +74,40 @@ def test_ours_no_declared_encoding_hides_what_ascii_says(name: str) -> None:
         "big5", "euc-kr", "cp1251", "koi8-r",
     ],
 )  # fmt: skip
-def test_ours_a_page_is_read_in_its_encoding(encoding: str) -> None:
+def test_a_page_is_read_in_its_encoding(encoding: str) -> None:
     text = "日本語" if encoding not in {"cp1251", "koi8-r", "euc-kr"} else "текст"
     page = f'<html><title>{text}</title><meta name="robots" content="noindex, {text}">'.encode(encoding)
     assert said(page, f"text/html; charset={encoding}") == ["noindex", text]
 
 
-def test_ours_octets_of_text_that_look_like_markup_are_text() -> None:
+def test_octets_of_text_that_look_like_markup_are_text() -> None:
     body = "<title>腺</title>".encode("iso2022_jp") + META.encode()
     assert said(body, "text/html; charset=iso-2022-jp") == ["noindex"]
     assert said(b"<p>\x1b$B<!--\x1b(B</p>" + META.encode(), "text/html; charset=iso-2022-jp") == ["noindex"]
 
 
-def test_ours_an_encoding_that_is_not_declared_is_utf_8_or_that_of_old_pages() -> None:
+def test_an_encoding_that_is_not_declared_is_utf_8_or_that_of_old_pages() -> None:
     for octets in ("é".encode(), "é".encode("cp1252")):
         assert said(b"<meta name=robots content='" + octets + b"'>") == ["é"]
 
 
-def test_ours_a_zero_among_the_first_octets_makes_no_other_encoding() -> None:
+def test_a_zero_among_the_first_octets_makes_no_other_encoding() -> None:
     assert said(f"<html>\0\0<p>{META}".encode()) == ["noindex"]
 
 
-def test_ours_references_are_read_and_bounded() -> None:
+def test_references_are_read_and_bounded() -> None:
     assert said("<meta name=&#x72;obots content='no&#105;ndex&comma;nofollow&'>") == ["noindex", "nofollow&"]
     assert len(said(f"<meta name=robots content='&#{'9' * 9_000};'>")) <= 2
 
 
-def test_ours_a_page_is_read_up_to_a_bound() -> None:
+def test_a_page_is_read_up_to_a_bound() -> None:
     late = " " * (MAX_SIZE - 5)
     for html in (late + META, (late + META).encode()):
         assert said(html) == []
     assert len(said(META * (MAX_FIELDS + 1))) == MAX_FIELDS
 
 
-def test_ours_only_html_has_elements() -> None:
+def test_only_html_has_elements() -> None:
     for content_type in ("application/pdf", "text/plain; charset=utf-8", "", "application/xml"):
         assert said(META, content_type) == []
     for content_type in ("TEXT/HTML ;charset=x", "application/xhtml+xml"):
@@ -115,7 +115,7 @@ def test_ours_only_html_has_elements() -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join), st.sampled_from(["utf-8", "utf-16", "hex", "iso2022_jp"]))
-def test_ours_any_page_is_read_alike_as_text_and_as_octets(html: str, charset: str) -> None:
+def test_any_page_is_read_alike_as_text_and_as_octets(html: str, charset: str) -> None:
     as_text = said(html)
     if "\0" not in html:
         assert said(html.encode(), "text/html; charset=utf-8") == as_text
@@ -125,7 +125,7 @@ def test_ours_any_page_is_read_alike_as_text_and_as_octets(html: str, charset: s
 
 
 @given(st.binary(), st.text())
-def test_ours_no_octets_raise(body: bytes, content_type: str) -> None:
+def test_no_octets_raise(body: bytes, content_type: str) -> None:
     page_directives(
         ["mybot"], [(body, body), (content_type, body)], body, content_type=f"text/html;{content_type}"
     )

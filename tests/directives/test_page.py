@@ -44,7 +44,7 @@ def test_google_a_meta_element_has_no_names_in_its_content() -> None:
     assert [one.name for one in directives if not one.is_read] == ["otherbot"]
 
 
-def test_ours_a_word_that_permits_wins_if_so_asked() -> None:
+def test_a_word_that_permits_wins_if_so_asked() -> None:
     for words, google, yandex in [
         ("noindex, index", "noindex", ""),
         ("none, all", "noindex, nofollow", ""),
@@ -65,11 +65,11 @@ def test_google_all_names_of_a_crawler_count() -> None:
     assert str(combine(directives, ["my-news", "my"], NOW)) == "noindex, nofollow"
 
 
-def test_ours_words_before_a_name_are_for_the_one_before() -> None:
+def test_words_before_a_name_are_for_the_one_before() -> None:
     assert str(of("otherbot: noindex mybot: nofollow")) == "nofollow"
 
 
-def test_ours_a_page_that_ends_later_is_indexed_until_then() -> None:
+def test_a_page_that_ends_later_is_indexed_until_then() -> None:
     page = of("unavailable_after: 2099-01-01")
     assert (page.noindex, page.unavailable_after) == (False, datetime(2099, 1, 1, tzinfo=timezone.utc))
 
@@ -88,26 +88,26 @@ def test_google_a_date_has_many_forms() -> None:
         assert str(of(f"unavailable_after: {date}, nofollow")) == f"noindex, nofollow, unavailable_after={moment}"
 
 
-def test_ours_unread_rules_are_listed_and_mean_nothing() -> None:
+def test_unread_rules_are_listed_and_mean_nothing() -> None:
     assert of("noindx, max-snippet: many, unavailable_after: soon").unread == (
         "noindx", "max-snippet", "unavailable_after",
     )  # fmt: skip
 
 
-def test_ours_items_and_names_are_bounded() -> None:
+def test_items_and_names_are_bounded() -> None:
     assert len(read_header("noindex," * 1_000_000)) <= MAX_ITEMS
     names = ",".join(f"bot{number}: noindex" for number in range(1_000))
     assert len({one.agent for one in read_header(names)}) <= MAX_NAMES
 
 
 @given(FIELDS | st.text())
-def test_ours_readers_never_raise(text: str) -> None:
+def test_readers_never_raise(text: str) -> None:
     for directives in (read_header(text), read_meta("robots", text), read_meta(text, text), read_robots_tag(text)):
         str(combine(directives, ["mybot"], NOW))
 
 
 @given(st.permutations(["noindex", "max-snippet:5", "max-snippet:9", "nofollow", "mybot: none", "all", "index"]))
-def test_ours_the_order_of_fields_does_not_matter(fields: list[str]) -> None:
+def test_the_order_of_fields_does_not_matter(fields: list[str]) -> None:
     assert of(*fields) == PageDirectives(
         noindex=True, nofollow=True, max_snippet=5, statements=of(*fields).statements
     )
@@ -117,7 +117,7 @@ def test_ours_the_order_of_fields_does_not_matter(fields: list[str]) -> None:
     st.lists(st.sampled_from(sorted(WORDS - {"all", "index", "follow", "archive"}))),
     st.sampled_from(sorted(WORDS)),
 )
-def test_ours_one_more_word_never_permits_more(words: list[str], more: str) -> None:
+def test_one_more_word_never_permits_more(words: list[str], more: str) -> None:
     before, after = of(*words), of(*words, more)
     assert (before.noindex, before.nofollow) <= (after.noindex, after.nofollow)
     assert before.marks <= after.marks

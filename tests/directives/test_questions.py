@@ -68,12 +68,12 @@ def test_the_given_signal_means_what_is_expected(case: Case) -> None:
     assert answered(case) == expected
 
 
-def test_ours_a_page_without_anything_says_nothing() -> None:
+def test_a_page_without_anything_says_nothing() -> None:
     assert page_directives([], []) == page_directives(["mybot"], [], "", now=NOW) == PageDirectives()
     assert ai_answers("mybot", "/") == ai_answers("", "", headers=[], html=b"", tdmrep=b"") == UNKNOWN
 
 
-def test_ours_the_page_ends_at_the_moment_that_it_names() -> None:
+def test_the_page_ends_at_the_moment_that_it_names() -> None:
     end = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
     headers = [("X-Robots-Tag", "unavailable_after: 2026-01-01T13:00+01:00")]
     for now, noindex in [(end, True), (end - timedelta(seconds=1), False), (None, True)]:
@@ -81,12 +81,12 @@ def test_ours_the_page_ends_at_the_moment_that_it_names() -> None:
         assert (page.noindex, page.unavailable_after) == (noindex, end)
 
 
-def test_ours_a_moment_without_a_time_zone_is_an_error_that_says_what_to_write() -> None:
+def test_a_moment_without_a_time_zone_is_an_error_that_says_what_to_write() -> None:
     with pytest.raises(ValueError, match=r"datetime\.now\(timezone\.utc\)"):
         page_directives(["mybot"], [], now=datetime(2026, 1, 1))  # noqa: DTZ001
 
 
-def test_ours_names_are_compared_as_tokens_and_one_name_may_stand_alone() -> None:
+def test_names_are_compared_as_tokens_and_one_name_may_stand_alone() -> None:
     headers = [("x-robots-tag", "MyBot/2.1: noindex"), ("X-ROBOTS-TAG", "my: nofollow")]
     for tokens in (["MYBOT", " My "], ("mybot/3", "my/1"), iter(["mybot", "my"])):
         page = page_directives(tokens, headers)
@@ -104,7 +104,7 @@ def test_attach_05_what_may_not_be_crawled_has_no_preferences_of_its_site() -> N
     assert ai_answers("mybot", "/x", robots=robots, headers=[("Content-Signal", "search=no")])["search"] is False
 
 
-def test_ours_headers_may_come_one_by_one() -> None:
+def test_headers_may_come_one_by_one() -> None:
     headers = (pair for pair in [("X-Robots-Tag", "noai"), ("Content-Usage", "search=y")])
     assert ai_answers("mybot", "/", headers=headers) == {"search": True, "ai-input": None, "ai-train": False}
 
@@ -144,6 +144,6 @@ def test_the_examples_in_docstrings_are_true(name: str) -> None:
     assert found.attempted or name not in {"page", "ai", "__init__"}
 
 
-def test_ours_importing_them_imports_no_scrapy() -> None:
+def test_importing_them_imports_no_scrapy() -> None:
     code = "import scrapy_rep.directives, sys; print({'scrapy', 'twisted', 'parsel', 'lxml'} & sys.modules.keys())"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "set()\n"

@@ -24,26 +24,26 @@ def signals(body: str) -> RobotsSignals:
 
 
 @given(FILES, PATHS)
-def test_ours_one_more_restrictive_record_never_permits_more(body: bytes, path: str) -> None:
+def test_one_more_restrictive_record_never_permits_more(body: bytes, path: str) -> None:
     group = "User-agent: mybot\n" + body.decode().replace("User-agent", "x")
     found = signals(f"{group}\nContent-Signal: ai-train=no, search=no, ai-input=no")
     assert "yes" not in said(found.statements(f"https://e.org{path}"))
 
 
-def test_ours_a_file_without_signals_is_one_and_the_same() -> None:
+def test_a_file_without_signals_is_one_and_the_same() -> None:
     for body in ("", "User-agent: *\nDisallow: /", "# content-usage", "User-agent: a\nContent-Signal: search=no"):
         assert signals(body) is NO_SIGNALS
     assert not NO_SIGNALS
     assert not NO_SIGNALS.statements("https://e.org/")
 
 
-def test_ours_signals_for_a_group_cost_nothing_per_url() -> None:
+def test_signals_for_a_group_cost_nothing_per_url() -> None:
     found = signals("User-agent: *\nContent-Signal: ai-train=no\nLicense: https://e.org/l.xml")
     assert found.statements("https://e.org/a") is found.statements("https://e.org/b")
     assert found.licenses == ("https://e.org/l.xml",)
 
 
-def test_ours_a_license_or_signal_outside_groups_stands_in_each_for_itself() -> None:
+def test_a_license_or_signal_outside_groups_stands_in_each_for_itself() -> None:
     outside = "License: https://e.org/l.xml\nContent-Signal: ai-train=no\n"
     found = signals(f"{outside}User-agent: *\nContent-Signal: search=yes")
     assert found.licenses == ("https://e.org/l.xml",)
@@ -73,7 +73,7 @@ def test_canel_00_a_statement_names_its_line_and_text() -> None:
     assert (one.signal, one.line, one.text) == ("DisallowAITraining", 3, "DisallowAITraining: /")
 
 
-def test_ours_disallow_ai_training_is_a_disallow_too() -> None:
+def test_disallow_ai_training_is_a_disallow_too() -> None:
     robotstxt = parse(b"User-agent: *\nDisallowAITraining: /a")
     assert not robotstxt.verdict("mybot", "https://e.org/a").allowed
 

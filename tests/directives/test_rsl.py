@@ -106,18 +106,18 @@ def test_rsl_what_another_license_of_the_content_lists_is_not_forbidden() -> Non
         (License(conditions=("payment: subscription",)), "payment: subscription"),
     ],
 )
-def test_ours_a_permission_with_a_condition_is_recorded_and_no_yes(license_: License, text: str) -> None:
+def test_a_permission_with_a_condition_is_recorded_and_no_yes(license_: License, text: str) -> None:
     found = read_licenses([license_])
     assert (found[0].category, found[0].text) == (None, text)
     assert "yes" not in said(found)
     assert "ai-train: no" not in said(found)
 
 
-def test_ours_tokens_are_read_in_any_case_and_with_commas() -> None:
+def test_tokens_are_read_in_any_case_and_with_commas() -> None:
     assert said(read_licenses([License(prohibits=" AI-Train,search\n")])) == "ai-train: no, search: no"
 
 
-def test_ours_an_unknown_token_is_recorded_as_irregular() -> None:
+def test_an_unknown_token_is_recorded_as_irregular() -> None:
     (one,) = read_licenses([License(prohibits="ai-summarize")])
     assert (one.category, one.irregular) == (None, True)
 
@@ -163,7 +163,7 @@ def test_rfc_9309_the_url_of_a_content_matches_as_a_rule_does(url: str, matching
 
 
 @pytest.mark.parametrize("url", ["http://[", "//e.org/", "ftp://e.org/", "https://e.org:x/", "mailto:a@e.org"])
-def test_ours_a_content_whose_url_is_none_says_nothing(url: str) -> None:
+def test_a_content_whose_url_is_none_says_nothing(url: str) -> None:
     assert file(content(url, usage("prohibits", "all"))).statements("https://e.org/", "license") == ()
 
 
@@ -171,7 +171,7 @@ def test_rsl_an_empty_url_is_for_all_of_the_site() -> None:
     assert said(file(content("", usage("prohibits", "search"))).statements("https://e.org/a", "l")) == "search: no"
 
 
-def test_ours_an_offer_of_the_narrower_content_sets_a_permission_aside_and_no_prohibition() -> None:
+def test_an_offer_of_the_narrower_content_sets_a_permission_aside_and_no_prohibition() -> None:
     offer = content("/paid/", usage("permits", "ai-train") + '<payment type="crawl"/>')
     wide = content("/", usage("permits", "all"))
     assert "ai-train" not in said(file(wide + offer).statements("/paid/x", "l"))
@@ -179,7 +179,7 @@ def test_ours_an_offer_of_the_narrower_content_sets_a_permission_aside_and_no_pr
     assert "ai-train: no" in said(file(forbidding + offer).statements("/paid/x", "l"))
 
 
-def test_ours_of_contents_that_are_equally_wide_each_may_forbid() -> None:
+def test_of_contents_that_are_equally_wide_each_may_forbid() -> None:
     body = content("/a*c", usage("permits", "ai-train")) + content("/ab*", usage("permits", "search"))
     assert said(file(body).statements("/abc", "l")) == "ai-index: no, ai-input: no, ai-train: no, search: no"
     offer = content("/a*c", usage("permits", "all")) + content(
@@ -195,7 +195,7 @@ def test_rsl_contents_with_one_url_are_read_together() -> None:
     assert said(file(body).statements("/n/1", "l")) == "ai-index: no, ai-train: no, search: yes"
 
 
-def test_ours_what_is_asked_for_is_named_and_never_done() -> None:
+def test_what_is_asked_for_is_named_and_never_done() -> None:
     license_ = (
         usage("permits", "ai-train")
         + '<permits type="user">education</permits><prohibits type="geo">CN</prohibits>'
@@ -216,13 +216,13 @@ def test_ours_what_is_asked_for_is_named_and_never_done() -> None:
     assert said(found) == "ai-index: no, ai-input: no, search: no"
 
 
-def test_ours_a_content_without_a_license_names_what_it_asks_for() -> None:
+def test_a_content_without_a_license_names_what_it_asks_for() -> None:
     body = '<content url="/" server="https://l.org"><terms>https://e.org/t</terms></content>'
     expected = ["/ terms: https://e.org/t", "/ server: https://l.org, a license must be obtained"]
     assert texts(file(body).statements("/", "l")) == expected
 
 
-def test_ours_an_unknown_element_takes_the_permissions_away_and_leaves_the_prohibitions() -> None:
+def test_an_unknown_element_takes_the_permissions_away_and_leaves_the_prohibitions() -> None:
     found = file(content("/", usage("permits", "search ai-train") + "<prohibit>x</prohibit>")).statements("/", "l")
     assert said(found) == "ai-index: no, ai-input: no"
     assert texts(found)[:1] == ["/ permits: search ai-train (invalid document)"]
@@ -273,7 +273,7 @@ def test_rsl_of_several_licenses_each_may_forbid() -> None:
     )
 
 
-def test_ours_while_one_license_is_unknown_another_permits_nothing() -> None:
+def test_while_one_license_is_unknown_another_permits_nothing() -> None:
     files = {"a": file(content("/", usage("permits", "search")))}
     found = said_by_licenses(["a", "https://e.org/b.xml"], files, "/")
     assert said(found) == "ai-index: no, ai-input: no, ai-train: no"
@@ -281,7 +281,7 @@ def test_ours_while_one_license_is_unknown_another_permits_nothing() -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html><p>not found</p></html>", b"<rsl><content", b"<!DOCTYPE rsl><rsl/>"])
-def test_ours_while_one_license_is_broken_another_permits_nothing(body: bytes) -> None:
+def test_while_one_license_is_broken_another_permits_nothing(body: bytes) -> None:
     files = {"a": file(content("/", usage("permits", "search"))), "b": RslFile(body)}
     found = said_by_licenses(["a", "b"], files, "/")
     assert said(found) == "ai-index: no, ai-input: no, ai-train: no"
@@ -296,7 +296,7 @@ def test_rsl_a_license_in_a_page_precedes_that_of_the_site_where_it_speaks() -> 
     assert as_page_says([other], own, ()) == [other]
 
 
-def test_ours_where_a_page_names_another_license_that_of_the_site_permits_nothing() -> None:
+def test_where_a_page_names_another_license_that_of_the_site_permits_nothing() -> None:
     site = [of_site(allows=True), of_site(allows=False, category=Purpose.SEARCH)]
     assert as_page_says(site, (), ["https://e.org/page.xml"]) == site[1:]
     assert as_page_says(site, (), ["https://e.org/l.xml"]) == as_page_says(site, (), ()) == site
@@ -356,7 +356,7 @@ BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_ours_a_bomb_takes_little_time_and_memory_and_permits_nothing(name: str) -> None:
+def test_a_bomb_takes_little_time_and_memory_and_permits_nothing(name: str) -> None:
     make, problem = BOMBS[name]
     octets = make()
     tracemalloc.start()
@@ -374,7 +374,7 @@ def test_ours_a_bomb_takes_little_time_and_memory_and_permits_nothing(name: str)
     assert len(statements) <= 30
 
 
-def test_ours_the_bounds_leave_room_for_an_honest_file() -> None:
+def test_the_bounds_leave_room_for_an_honest_file() -> None:
     body = "".join(content(f"/{number}", usage("prohibits", "search")) for number in range(MAX_CONTENTS))
     found = file(body)
     assert found.problem == ""
@@ -391,12 +391,12 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join) | st.text(), st.sampled_from(["/", "", "http://[", "*"]))
-def test_ours_no_document_makes_its_reader_raise(text: str, url: str) -> None:
+def test_no_document_makes_its_reader_raise(text: str, url: str) -> None:
     for document in (text, text.encode("utf-8", "replace"), text.encode("utf-16", "replace")):
         for one in RslFile(document, url).statements(url, "l"):
             one.text.encode()
 
 
 @given(st.binary())
-def test_ours_no_octets_make_their_reader_raise(octets: bytes) -> None:
+def test_no_octets_make_their_reader_raise(octets: bytes) -> None:
     RslFile(octets).statements("/", "l")

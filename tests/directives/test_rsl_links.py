@@ -19,7 +19,7 @@ def test_the_given_license_is_named() -> None:
         assert case.expected.startswith(f"license {found[0] if found else 'none'}"), case
 
 
-def test_ours_a_license_that_is_no_url_means_nothing() -> None:
+def test_a_license_that_is_no_url_means_nothing() -> None:
     for value in ("none (public domain)", "/license.xml", "https://e.org/\udcff", "https://[", "mailto:a@e.org"):
         body = f"License: {value}".encode("utf-8", "surrogateescape")
         assert RobotsSignals.of(parse(body), "mybot").licenses == (), value

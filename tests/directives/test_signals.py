@@ -68,7 +68,7 @@ def test_aipref_the_order_of_statements_does_not_matter(fields: list[str]) -> No
     assert said(statements) == "ai-train: no, search: yes"
 
 
-def test_ours_nothing_said_is_unknown_throughout() -> None:
+def test_nothing_said_is_unknown_throughout() -> None:
     assert set(answers([]).values()) == {Permission.UNKNOWN}
 
 
@@ -77,7 +77,7 @@ def test_aipref_of_rules_with_identical_paths_all_apply() -> None:
     assert said(in_robots_txt(robotstxt, "https://e.org/A")) == "ai-train: no"
 
 
-def test_ours_patterns_of_one_length_that_both_match_both_apply() -> None:
+def test_patterns_of_one_length_that_both_match_both_apply() -> None:
     for first, second in [("/a*c", "/ab*"), ("/a*c", "/abc"), ("/*bc", "/a*c"), ("/abc", "/ab*")]:
         body = f"User-agent: *\nContent-Usage: {first} train-ai=y\nContent-Usage: {second} train-ai=n, search=y"
         for text in (body, body.replace("=y\n", "=n\n").replace("train-ai=n,", "train-ai=y,")):
@@ -110,7 +110,7 @@ def test_cloudflare_the_plural_of_content_signal_is_read() -> None:
     assert said(in_robots_txt(robotstxt, "/")) == "ai-train: no"
 
 
-def test_ours_an_unknown_level_of_use_is_irregular() -> None:
+def test_an_unknown_level_of_use_is_irregular() -> None:
     assert [one.irregular for one in read_signal(["use=full", "use=none"])] == [False, True]
 
 
@@ -145,18 +145,18 @@ def test_spawning_a_file_without_a_matching_rule_says_nothing() -> None:
         assert read_ai_txt(parse(body), "mybot", "https://e.org/a.html") == []
 
 
-def test_ours_a_statement_about_ai_txt_names_its_line() -> None:
+def test_a_statement_about_ai_txt_names_its_line() -> None:
     (one,) = read_ai_txt(parse(MEDIA), "mybot", "https://e.org/a.jpg")
     assert (one.signal, one.source, one.line, one.text) == ("ai.txt", "/ai.txt", 2, "Disallow: *.jpg")
 
 
 @given(st.lists(st.sampled_from(["ai-train=no", "search=no", "use=immediate", "ai-train=yes", "search=yes", "x"])))
-def test_ours_repetitions_add_nothing(items: list[str]) -> None:
+def test_repetitions_add_nothing(items: list[str]) -> None:
     once = read_signal([", ".join(items)])
     assert read_signal([", ".join(items)] * 3) == once
     assert answers(once) == answers(one for item in items for one in read_signal([item]))
 
 
-def test_ours_the_text_of_a_statement_is_bounded() -> None:
+def test_the_text_of_a_statement_is_bounded() -> None:
     for one in [*read_usage(["x" * 1_000_000]), *read_signal(["x" * 1_000_000])]:
         assert len(one.text) == MAX_TEXT

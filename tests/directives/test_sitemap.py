@@ -181,14 +181,14 @@ def count(body: bytes) -> int:
 
 
 @pytest.mark.untraced
-def test_ours_a_sitemap_takes_steps_linear_in_its_octets() -> None:
+def test_a_sitemap_takes_steps_linear_in_its_octets() -> None:
     assert too_costly(is_linear_in_steps, count, {repr(word): of(word) for word in WORDS}, 500) == []
 
 
 @pytest.mark.full
 @pytest.mark.untraced
 @pytest.mark.usefixtures("_no_collection")
-def test_ours_a_sitemap_takes_time_linear_in_its_octets() -> None:
+def test_a_sitemap_takes_time_linear_in_its_octets() -> None:
     assert too_costly(is_linear_in_time, count, {repr(word): of(word) for word in WORDS}, 40_000) == []
 
 

@@ -21,14 +21,14 @@ pytestmark = [
 ]
 
 
-def test_ours_engines_that_agree_are_asked_so_many_cases(capsys: pytest.CaptureFixture[str]) -> None:
+def test_engines_that_agree_are_asked_so_many_cases(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--cases", "5000", "--urls", "2"]) == 0
     printed = capsys.readouterr().out
     assert printed.endswith(" s, no difference\n")
     assert int(printed.partition(" ")[0].replace(",", "")) >= 5_000
 
 
-def test_ours_a_wrong_verdict_is_found_again_by_its_number(
+def test_a_wrong_verdict_is_found_again_by_its_number(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Rules, "verdict", lambda _rules, _path: NO_RULE)
@@ -63,17 +63,17 @@ DEVIATIONS = [
 
 
 @pytest.mark.parametrize("body", DEVIATIONS)
-def test_ours_what_a_documented_deviation_explains_is_no_difference_from_google(body: bytes) -> None:
+def test_what_a_documented_deviation_explains_is_no_difference_from_google(body: bytes) -> None:
     assert InPlaceOfGoogle(GOOGLE_EXACT).cases_of(body) > 100
 
 
 @pytest.mark.parametrize("body", DEVIATIONS)
-def test_ours_the_exact_dialect_may_not_deviate_from_google(body: bytes) -> None:
+def test_the_exact_dialect_may_not_deviate_from_google(body: bytes) -> None:
     with pytest.raises(DifferenceError, match="google-exact"):
         InPlaceOfGoogle(GOOGLE).cases_of(body)
 
 
-def test_ours_what_no_deviation_explains_is_a_difference_from_google(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_no_deviation_explains_is_a_difference_from_google(monkeypatch: pytest.MonkeyPatch) -> None:
     body = b"User-agent: *\nDisallow: /a"
     monkeypatch.setattr("fuzz.google.GOOGLE", replace(GOOGLE, wide_tokens=False, robots_txt_allowed=False))
     assert InPlaceOfGoogle(GOOGLE_EXACT).cases_of(body) > 100

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.untraced, pytest.mark.full]
     ("body", "numbered"),
     [(b"a\x1f\n", b"a0\na1\na2\na"), (b"abc", b"abcabcabca"), (b"\x1f" * 6, b"0000001111"), (b"", b"")],
 )
-def test_ours_a_small_input_becomes_a_large_body(body: bytes, numbered: bytes) -> None:
+def test_a_small_input_becomes_a_large_body(body: bytes, numbered: bytes) -> None:
     assert costs.grown(body, 10) == numbered
 
 
@@ -30,7 +30,7 @@ def test_ours_a_small_input_becomes_a_large_body(body: bytes, numbered: bytes) -
     ],
     ids=["steps", "memory"],
 )
-def test_ours_a_question_that_costs_more_than_its_bound_is_seen(
+def test_a_question_that_costs_more_than_its_bound_is_seen(
     ask: Callable[[bytes, str], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = joined(b"a\n", "", "verdict")
@@ -40,7 +40,7 @@ def test_ours_a_question_that_costs_more_than_its_bound_is_seen(
         costs.costs(body)
 
 
-def test_ours_a_question_that_always_takes_too_long_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_that_always_takes_too_long_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     body = joined(b"a\n", "", "verdict")
     taken = iter([10.0] * 4 + [0.01] + [10.0] * 5)
     monkeypatch.setattr(costs, "seconds", lambda *_: next(taken))
@@ -49,7 +49,7 @@ def test_ours_a_question_that_always_takes_too_long_is_seen(monkeypatch: pytest.
         costs.costs(body)
 
 
-def test_ours_a_wrong_verdict_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_verdict_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     data = joined(b"user-agent:*\ndisallow:/a", "/a", "a")
     TARGETS["verdict"](data)
     monkeypatch.setattr(Rules, "verdict", lambda _rules, _path: NO_RULE)
@@ -57,7 +57,7 @@ def test_ours_a_wrong_verdict_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         TARGETS["verdict"](data)
 
 
-def test_ours_the_page_has_the_bounds() -> None:
+def test_the_page_has_the_bounds() -> None:
     table = rows(section(PAGES["docs/fuzzing.md"], "## The bounds"))
     for name, cost in {**costs.PER_OCTET, "at once": costs.AT_ONCE}.items():
         steps, memory, microseconds = table[name][-3:]

@@ -28,7 +28,7 @@ def _broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("engine", BOTH)
-def test_ours_a_target_that_holds_is_run_and_nothing_is_found(
+def test_a_target_that_holds_is_run_and_nothing_is_found(
     engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["urls", "fetched", "--engine", engine, "--seconds", "0", "--folder", str(tmp_path)]) == 0
@@ -40,7 +40,7 @@ def test_ours_a_target_that_holds_is_run_and_nothing_is_found(
 
 @pytest.mark.parametrize("engine", BOTH)
 @pytest.mark.usefixtures("_broken")
-def test_ours_what_fails_is_saved_in_its_smallest_form_and_makes_the_command_fail(
+def test_what_fails_is_saved_in_its_smallest_form_and_makes_the_command_fail(
     engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["verdict", "--engine", engine, "--seconds", "0", "--folder", str(tmp_path)]) == 1
@@ -51,20 +51,20 @@ def test_ours_what_fails_is_saved_in_its_smallest_form_and_makes_the_command_fai
     assert "AssertionError: a star" in printed
 
 
-def test_ours_what_an_earlier_run_kept_is_run_again(tmp_path: Path) -> None:
+def test_what_an_earlier_run_kept_is_run_again(tmp_path: Path) -> None:
     folders = Folders.of(tmp_path, "audit-log")
     before = ENGINES["replay"]("audit-log", 0.0, folders).executions
     (folders.corpus / "kept").write_bytes(b"{}")
     assert ENGINES["replay"]("audit-log", 0.0, folders).executions == before + 1
 
 
-def test_ours_an_unknown_target_is_refused_with_the_names_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_target_is_refused_with_the_names_of_all(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["verdicts"])
     assert "no target is called verdicts: there are verdict, answers" in capsys.readouterr().err
 
 
-def test_ours_a_smaller_input_fails_in_the_same_way() -> None:
+def test_a_smaller_input_fails_in_the_same_way() -> None:
     def target(data: bytes) -> None:
         if b"b" in data:
             raise ValueError
@@ -76,7 +76,7 @@ def test_ours_a_smaller_input_fails_in_the_same_way() -> None:
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("atheris"), reason="atheris is not installed")
-def test_ours_coverage_guides_a_run_where_atheris_is_installed(
+def test_coverage_guides_a_run_where_atheris_is_installed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["fetched", "--seconds", "1", "--folder", str(tmp_path)]) == 0
@@ -86,7 +86,7 @@ def test_ours_coverage_guides_a_run_where_atheris_is_installed(
     assert [*(tmp_path / "corpus" / "fetched").iterdir()]
 
 
-def test_ours_the_page_has_a_row_for_each_target_and_for_each_option() -> None:
+def test_the_page_has_a_row_for_each_target_and_for_each_option() -> None:
     page = PAGES["docs/fuzzing.md"]
     assert names(section(page, "## The targets")) == [*TARGETS]
     assert {name for name in rows(page) if name.startswith("--")} == {*OPTIONS}

@@ -67,7 +67,7 @@ def ours(name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name != "scrapy_rep"])
-def test_ours_a_module_imports_its_own_room_and_lower_ones(name: str) -> None:
+def test_a_module_imports_its_own_room_and_lower_ones(name: str) -> None:
     assert "scrapy_rep" not in ours(name), "nobody imports the package root"
     upward = {module for module in ours(name) if rank(module) > rank(name)}
     assert not upward, f"an arrow from {name} to {upward} points up"
@@ -77,7 +77,7 @@ def classes(name: str) -> Iterator[ast.ClassDef]:
     yield from (node for node in ast.walk(tree(name)) if isinstance(node, ast.ClassDef))
 
 
-def test_ours_no_two_classes_have_the_same_name() -> None:
+def test_no_two_classes_have_the_same_name() -> None:
     number = Counter(node.name for name in MODULES for node in classes(name))
     assert {name for name in number if number[name] > 1} == PUBLIC
 
@@ -105,7 +105,7 @@ def climbs(lower: str, interface: ast.ClassDef, higher: str, node: ast.ClassDef)
     return is_heir or (len(wanted) > 1 and wanted <= methods(node))
 
 
-def test_ours_no_call_goes_up_through_an_abstract_class() -> None:
+def test_no_call_goes_up_through_an_abstract_class() -> None:
     found = [(name, node) for name in MODULES if name != "scrapy_rep" for node in classes(name)]
     interfaces = [(name, node) for name, node in found if is_abstract(node)]
     assert {"Store"} <= {node.name for _, node in interfaces}, "the test sees them"
@@ -119,17 +119,17 @@ def test_ours_no_call_goes_up_through_an_abstract_class() -> None:
     assert not upward
 
 
-def test_ours_no_modules_import_each_other_in_a_circle() -> None:
+def test_no_modules_import_each_other_in_a_circle() -> None:
     list(TopologicalSorter({name: ours(name) - {name} for name in MODULES}).static_order())
 
 
-def test_ours_all_go_by_one_clock_but_what_asks_that_of_scrapy_and_what_sleeps_in_a_thread() -> None:
+def test_all_go_by_one_clock_but_what_asks_that_of_scrapy_and_what_sleeps_in_a_thread() -> None:
     others = {"scrapy_rep.crawl.runtime.scrapy_internals", "scrapy_rep.extras.audit.audit_log"}
     assert {name for name in MODULES if "time" in imports(name)} == {"scrapy_rep.clock", *others}
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name.startswith((*PURE, "scrapy_rep.directives"))])
-def test_ours_protocol_directives_and_linter_import_the_standard_library_and_themselves(name: str) -> None:
+def test_protocol_directives_and_linter_import_the_standard_library_and_themselves(name: str) -> None:
     roots = {module.partition(".")[0] for module in imports(name)}
     assert roots - STANDARD_LIBRARY <= {"scrapy_rep"}, f"{name} imports what it must not: {roots}"
 
@@ -140,7 +140,7 @@ def loaded_by(code: str) -> set[str]:
     return set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
 
 
-def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
+def test_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
     loaded = loaded_by("from scrapy_rep.protocol import parse")
     assert {name for name in loaded if not name.startswith("scrapy_rep.protocol")} == {"scrapy_rep"}
 
@@ -160,7 +160,7 @@ def test_ours_importing_the_protocol_imports_no_tool_and_no_scrapy() -> None:
         ("from scrapy_rep.tools.web import app", "scrapy_rep.tools.web"),
     ],
 )
-def test_ours_what_needs_no_crawl_imports_no_scrapy(code: str, room: str) -> None:
+def test_what_needs_no_crawl_imports_no_scrapy(code: str, room: str) -> None:
     loaded = loaded_by(code)
     assert room in loaded
     assert {name for name in loaded if not name.startswith("scrapy_rep")} == set()

@@ -42,7 +42,7 @@ METHODS = {
 }  # fmt: skip
 
 
-def test_ours_what_is_public_is_what_is_recorded() -> None:
+def test_what_is_public_is_what_is_recorded() -> None:
     text = difference(RECORDED.read_text("utf-8").splitlines(), public())
     assert not text, text
 
@@ -57,16 +57,16 @@ def test_ours_what_is_public_is_what_is_recorded() -> None:
         (["a"], ["b"], "Gone.+\n  a\nNew.+\n  b\n.+"),
     ],
 )
-def test_ours_a_difference_says_what_to_do(recorded: list[str], found: list[str], text: str) -> None:
+def test_a_difference_says_what_to_do(recorded: list[str], found: list[str], text: str) -> None:
     assert re.fullmatch(text, difference(recorded, found))
 
 
 @pytest.mark.parametrize("module", sorted({*MODULES} - NEEDS_MORE))
-def test_ours_public_names_are_listed_by_dir(module: str) -> None:
+def test_public_names_are_listed_by_dir(module: str) -> None:
     assert set(import_module(module).__all__) <= set(dir(import_module(module)))
 
 
-def test_ours_the_reference_shows_the_members_that_are_public() -> None:
+def test_the_reference_shows_the_members_that_are_public() -> None:
     shown = re.findall(
         r"^::: scrapy_rep\.(\w+)\n(?:    .*\n)*?      members: (.+)$",
         PAGES["docs/reference/api.md"],
@@ -77,19 +77,19 @@ def test_ours_the_reference_shows_the_members_that_are_public() -> None:
     assert listed == MEMBERS
 
 
-def test_ours_the_page_names_the_public_modules() -> None:
+def test_the_page_names_the_public_modules() -> None:
     text = section(PAGES["docs/reference/stability.md"], "## What is public").partition("\nThe modules: ")[2]
     assert re.findall(r"`(scrapy_rep[\w.]*)`", text) == [*MODULES, "scrapy_rep.testing.plugin"]
 
 
-def test_ours_the_page_has_the_versions_of_the_formats() -> None:
+def test_the_page_has_the_versions_of_the_formats() -> None:
     text = section(PAGES["docs/reference/stability.md"], "## Formats")
     cells = re.findall(r"^\| .+? \| (?:`\w+`.*|that of .*): ([\d., ]+) \|", text, re.MULTILINE)
     versions = (SCHEMA, SCHEMA, FORMAT, VERSION, BLANK["v"], sarif_document([], Config())["version"])
     assert cells == [*map(str, versions)]
 
 
-def test_ours_every_other_room_says_that_it_is_private() -> None:
+def test_every_other_room_says_that_it_is_private() -> None:
     public_rooms = ROOMS | {module.split(".")[1] for module in MODULES[1:]} - {"tools"}
     others = {module.name for module in pkgutil.iter_modules(scrapy_rep.__path__)} - public_rooms
     silent = {
@@ -99,12 +99,12 @@ def test_ours_every_other_room_says_that_it_is_private() -> None:
 
 
 @pytest.mark.parametrize("name", CLASSES_AND_FUNCTIONS)
-def test_ours_every_public_class_and_function_is_documented(name: str) -> None:
+def test_every_public_class_and_function_is_documented(name: str) -> None:
     assert inspect.getdoc(CLASSES_AND_FUNCTIONS[name])
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_ours_every_public_method_is_documented_and_says_what_it_returns(name: str) -> None:
+def test_every_public_method_is_documented_and_says_what_it_returns(name: str) -> None:
     method = METHODS[name]
     function = getattr(method, "fget", None) or getattr(method, "__func__", method)
     assert inspect.getdoc(function), f"{name} has no docstring"

@@ -63,7 +63,7 @@ def test_google_too_many_requests_is_unreachable_whatever_the_body() -> None:
     assert access(429) is access(429, NOT_FOUND) is Access.UNREACHABLE
 
 
-def test_ours_a_status_of_no_class_is_unreachable() -> None:
+def test_a_status_of_no_class_is_unreachable() -> None:
     for status in (0, 100, 199, 600, 999):
         assert access(status, NOT_FOUND) is Access.UNREACHABLE
 
@@ -82,7 +82,7 @@ def test_google_a_503_is_unreachable_whatever_its_body() -> None:
     assert access(503, NOT_FOUND) is Access.UNREACHABLE
 
 
-def test_ours_only_so_much_of_an_error_page_is_read() -> None:
+def test_only_so_much_of_an_error_page_is_read() -> None:
     for read, beyond in [
         (b" " * 16_000 + NOT_FOUND, b" " * 17_000 + NOT_FOUND),
         (b"<h1>" + b"x " * 100 + b"404", b"<h1>" + b"x " * 200 + b"404"),
@@ -91,14 +91,14 @@ def test_ours_only_so_much_of_an_error_page_is_read() -> None:
         assert (access(500, read), access(500, beyond)) == (Access.UNAVAILABLE, Access.UNREACHABLE)
 
 
-def test_ours_an_override_comes_first_and_is_for_its_status_alone() -> None:
+def test_an_override_comes_first_and_is_for_its_status_alone() -> None:
     for status in (200, 302, 403, 429, 500, 503):
         for wanted in Access:
             assert access(status, NOT_FOUND, overrides={status: wanted}) is wanted
             assert access(404, overrides={status: wanted}) is Access.UNAVAILABLE
 
 
-def test_ours_a_hostile_error_page_takes_no_time() -> None:
+def test_a_hostile_error_page_takes_no_time() -> None:
     headings, words = b"<h1>page page page page page " * 3_000, b"<h1>" + b"page " * 100_000
     start = time.process_time()
     for page in (headings, words, b"<h1 " * 30_000, b"<" * 100_000):

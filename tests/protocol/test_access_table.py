@@ -77,24 +77,24 @@ def test_a_problem_is_what_the_status_does_not_say(name: str, problem: str) -> N
     assert reading(CASES[name]).problem == problem
 
 
-def test_ours_an_override_decides_before_a_challenge_and_after_a_proxy() -> None:
+def test_an_override_decides_before_a_challenge_and_after_a_proxy() -> None:
     allow = {403: Access.UNAVAILABLE, 407: Access.UNAVAILABLE}
     assert reading(CASES["challenge-403"], overrides=allow).access is Access.UNAVAILABLE
     assert reading(CARRIED["407"], overrides=allow).access is Access.UNREACHABLE
     assert reading(CASES["404"], overrides={404: Access.UNREACHABLE}).access is Access.UNREACHABLE
 
 
-def test_ours_a_cut_body_is_cut_whatever_an_override_makes_of_its_status() -> None:
+def test_a_cut_body_is_cut_whatever_an_override_makes_of_its_status() -> None:
     found = reading(CASES["gzip-cut"], overrides={200: Access.SUCCESSFUL})
     assert found.access is Access.UNREACHABLE
 
 
-def test_ours_an_override_decides_before_a_soft_404() -> None:
+def test_an_override_decides_before_a_soft_404() -> None:
     found = reading(CASES["500-not-found-in-gzip"], overrides={500: Access.UNREACHABLE})
     assert found.access is Access.UNREACHABLE
 
 
-def test_ours_a_line_that_we_cut_does_not_count() -> None:
+def test_a_line_that_we_cut_does_not_count() -> None:
     body = gz(RULES)
     stopped = RawResponse(200, {"content-encoding": "gzip"}, body[: len(body) // 2], is_stopped=True)
     found = read(stopped, limit=MAX_SIZE, decoders={})

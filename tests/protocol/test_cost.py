@@ -170,7 +170,7 @@ def public(kind: type) -> set[str]:
     return {name for name in vars(kind) if not name.startswith("_")}
 
 
-def test_ours_every_public_question_is_asked() -> None:
+def test_every_public_question_is_asked() -> None:
     assert public(RobotsTxt) - AT_HAND == {name for name in QUESTIONS if name in vars(RobotsTxt)}
     assert {kind: public(kind) for kind in METHODS} == METHODS
     assert {kind.__name__ for kind in METHODS} <= set(QUESTIONS)
@@ -194,19 +194,19 @@ ASKED = pytest.mark.parametrize(
 
 
 @ASKED
-def test_ours_a_question_takes_steps_linear_in_the_body(ask: Question) -> None:
+def test_a_question_takes_steps_linear_in_the_body(ask: Question) -> None:
     assert too_costly(is_linear_in_steps, ask, LINES | RUNS, 1_000) == []
 
 
 @ASKED
 @timed
-def test_ours_a_question_takes_time_linear_in_the_body(ask: Question) -> None:
+def test_a_question_takes_time_linear_in_the_body(ask: Question) -> None:
     assert too_costly(is_linear_in_time, ask, LINES, 2_500) == []
     assert too_costly(is_linear_in_time, ask, RUNS, 2_050) == []
 
 
 @pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-def test_ours_a_verdict_of_plain_python_takes_steps_linear_in_the_body(
+def test_a_verdict_of_plain_python_takes_steps_linear_in_the_body(
     dialect: Dialect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(robotstxt, "_Compiled", None)
@@ -220,17 +220,17 @@ def verdicts_on(url: str, dialect: Dialect) -> None:
 
 
 @pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-def test_ours_a_verdict_takes_steps_linear_in_the_url(dialect: Dialect) -> None:
+def test_a_verdict_takes_steps_linear_in_the_url(dialect: Dialect) -> None:
     assert too_costly(is_linear_in_steps, partial(verdicts_on, dialect=dialect), URLS, 2_000) == []
 
 
 @timed
 @pytest.mark.parametrize("dialect", [GOOGLE, GOOGLE_EXACT], ids=lambda dialect: dialect.name)
-def test_ours_a_verdict_takes_time_linear_in_the_url(dialect: Dialect) -> None:
+def test_a_verdict_takes_time_linear_in_the_url(dialect: Dialect) -> None:
     assert too_costly(is_linear_in_time, partial(verdicts_on, dialect=dialect), URLS, 20_000) == []
 
 
-def test_ours_the_steps_of_a_walk_for_each_of_many_are_seen() -> None:
+def test_the_steps_of_a_walk_for_each_of_many_are_seen() -> None:
     def ask(body: bytes) -> int:
         return sum(1 for _ in body.splitlines() for _ in body.splitlines())
 
@@ -238,7 +238,7 @@ def test_ours_the_steps_of_a_walk_for_each_of_many_are_seen() -> None:
 
 
 @timed
-def test_ours_the_time_of_an_expression_with_overlapping_runs_is_seen() -> None:
+def test_the_time_of_an_expression_with_overlapping_runs_is_seen() -> None:
     def ask(body: bytes) -> object:
         return re.search(rb"x\v*\v*$", body)
 

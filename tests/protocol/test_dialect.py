@@ -70,18 +70,18 @@ def addressed(line: str, token: str, dialect: Dialect) -> bool:
     return named
 
 
-def test_ours_dialects_are_found_by_name_and_google_is_the_default() -> None:
+def test_dialects_are_found_by_name_and_google_is_the_default() -> None:
     assert all(DIALECTS[name].name == name for name in DIALECTS)
     assert [DIALECTS["google"], DIALECTS["google-exact"]] == [GOOGLE, GOOGLE_EXACT]
     assert [parse(b"").dialect, parse(b"", GOOGLE_EXACT).dialect] == [GOOGLE, GOOGLE_EXACT]
 
 
-def test_ours_a_dialect_is_frozen() -> None:
+def test_a_dialect_is_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         GOOGLE.wide_tokens = False  # type: ignore[misc]
 
 
-def test_ours_a_dialect_can_be_sent_to_another_process() -> None:
+def test_a_dialect_can_be_sent_to_another_process() -> None:
     for dialect in DIALECTS.values():
         copy = pickle.loads(pickle.dumps(dialect))  # noqa: S301  # our own octets
         assert copy == dialect
@@ -115,7 +115,7 @@ def test_rfc_2_2_2_robots_txt_itself_is_always_allowed() -> None:
     assert parse(b"").verdict("foobot", "/robots.txt").reason is Reason.ROBOTS_TXT
 
 
-def test_ours_no_other_path_is_robots_txt() -> None:
+def test_no_other_path_is_robots_txt() -> None:
     file = robots("User-agent: *", "Disallow: /")
     for path in ("?", "?x", ";p", "/"):
         assert file.verdict("foobot", f"http://h.example/robots.txt{path}").line == 2, path
@@ -149,7 +149,7 @@ def test_google_a_nul_ends_the_path_of_a_url_in_google_exact_alone() -> None:
 # D3: product tokens beyond [A-Za-z_-], and empty ones
 
 
-def test_ours_a_name_beyond_rfc_characters_is_compared_on_all_of_them() -> None:
+def test_a_name_beyond_rfc_characters_is_compared_on_all_of_them() -> None:
     for line, token in [
         ("mj12BOT/1.4", "MJ12bot"),
         ("MJ12bot, other", "MJ12bot"),
@@ -162,7 +162,7 @@ def test_ours_a_name_beyond_rfc_characters_is_compared_on_all_of_them() -> None:
 
 
 @BOTH
-def test_ours_such_a_name_is_equal_or_it_is_not(dialect: Dialect) -> None:
+def test_such_a_name_is_equal_or_it_is_not(dialect: Dialect) -> None:
     for line in ("MJ", "MJ12", "MJ12bots", "MJ12bot.x", "MJ12botü", "xMJ12bot", ""):
         assert not addressed(line, "MJ12bot", dialect), line
 
@@ -174,7 +174,7 @@ def test_google_a_name_of_rfc_characters_meets_the_cut_token(dialect: Dialect) -
 
 
 @BOTH
-def test_ours_a_wide_name_that_nobody_names_falls_to_the_global_group(dialect: Dialect) -> None:
+def test_a_wide_name_that_nobody_names_falls_to_the_global_group(dialect: Dialect) -> None:
     file = robots("User-agent: MJ", "Allow: /", "User-agent: *", "Disallow: /x", dialect=dialect)
 
     assert not file.has_group("MJ12bot")

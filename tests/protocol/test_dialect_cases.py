@@ -63,20 +63,20 @@ def cases() -> Iterator[tuple[str, str, str, str, str]]:
 CASES: Final = sorted(cases())
 
 
-def test_ours_every_dialect_but_google_exact_has_its_column() -> None:
+def test_every_dialect_but_google_exact_has_its_column() -> None:
     assert {name for name, *_ in CASES} == {*DIALECTS} - {"google-exact"}
     assert len(CASES) == 9 * len(table("Verdicts")[1:]) == 9 * 47
 
 
 @pytest.mark.parametrize("name", sorted({name for name, *_ in CASES}))
-def test_ours_a_dialect_answers_as_its_source_says(name: str) -> None:
+def test_a_dialect_answers_as_its_source_says(name: str) -> None:
     for _, text, agent, path, expected in (case for case in CASES if case[0] == name):
         verdict = robots(text, DIALECTS[name]).verdict(agent, f"http://h.example{path}")
         answer = "yes" if verdict.allowed else "no"
         assert (f"{answer} {verdict.line}" if verdict.line else answer) == expected, (text, agent, path)
 
 
-def test_ours_the_draft_of_1996_is_read_as_its_own_matrix_says() -> None:
+def test_the_draft_of_1996_is_read_as_its_own_matrix_says() -> None:
     file = parse(MATRIX_BODY, DRAFT_1996)
     for path, *expected in table("The matrix of draft-koster-robots-00, section 4")[1:]:
         for agents, answer in zip(MATRIX_AGENTS, expected, strict=True):
@@ -85,7 +85,7 @@ def test_ours_the_draft_of_1996_is_read_as_its_own_matrix_says() -> None:
                 assert allowed is (answer == "yes"), (path, agent)
 
 
-def test_ours_the_draft_of_1996_is_read_as_its_own_path_table_says() -> None:
+def test_the_draft_of_1996_is_read_as_its_own_path_table_says() -> None:
     for pattern, path, expected in table("The path table of draft-koster-robots-00, section 3.2.2")[1:]:
         file = robots(f"User-agent: *⏎Disallow: {pattern}", DRAFT_1996)
         assert file.verdict("x", f"http://h.example{path}").allowed is (expected == "no"), (pattern, path)
@@ -99,14 +99,14 @@ BOTH_GEOPORTALS = pytest.mark.parametrize(
 )
 
 
-def test_ours_at_bing_a_group_without_a_crawl_delay_inherits_that_of_all() -> None:
+def test_at_bing_a_group_without_a_crawl_delay_inherits_that_of_all() -> None:
     assert robots(DELAYS, BING).crawl_delay("bingbot") == 5.0
     assert robots(DELAYS, GOOGLE).crawl_delay("bingbot") is None
     assert robots(f"{DELAYS}⏎Crawl-delay: 2", BING).crawl_delay("bingbot") == 2.0
 
 
 @BOTH_GEOPORTALS
-def test_ours_at_geoportal_the_last_whole_number_of_the_file_is_the_delay_for_everybody(dialect: Dialect) -> None:
+def test_at_geoportal_the_last_whole_number_of_the_file_is_the_delay_for_everybody(dialect: Dialect) -> None:
     file = robots(
         "User-agent: a⏎Crawl-delay: 3⏎⏎User-agent: b⏎Crawl-delay: 9⏎⏎User-agent: c⏎Crawl-delay: 0.5", dialect
     )
@@ -115,20 +115,20 @@ def test_ours_at_geoportal_the_last_whole_number_of_the_file_is_the_delay_for_ev
 
 
 @pytest.mark.parametrize("dialect", [YANDEX, STANDARD_1994, DRAFT_1996], ids=lambda dialect: dialect.name)
-def test_ours_where_crawl_delay_is_not_read_it_is_an_ordinary_record(dialect: Dialect) -> None:
+def test_where_crawl_delay_is_not_read_it_is_an_ordinary_record(dialect: Dialect) -> None:
     file = robots("User-agent: *⏎Crawl-delay: 5⏎Disallow: /x", dialect)
     assert file.crawl_delay("a") is None
     assert [record.kind for record in file.extensions_for("a")] == [Kind.CRAWL_DELAY]
 
 
 @BOTH_GEOPORTALS
-def test_ours_at_geoportal_a_host_record_says_where_urls_are_requested(dialect: Dialect) -> None:
+def test_at_geoportal_a_host_record_says_where_urls_are_requested(dialect: Dialect) -> None:
     file = robots("User-agent: GeoportalServer⏎Host: https://myhost:8443", dialect)
     assert file.at_host("http://myhost/a?b#c") == "https://myhost:8443/a?b#c"
     assert file.at_host("/a") == "/a"
 
 
-def test_ours_a_host_record_that_names_no_host_is_ignored() -> None:
+def test_a_host_record_that_names_no_host_is_ignored() -> None:
     urls = {
         "other": "http://other/a",
         "other:81": "http://other:81/a",
@@ -139,7 +139,7 @@ def test_ours_a_host_record_that_names_no_host_is_ignored() -> None:
     assert {host: file.at_host("http://myhost/a") for host, file in files.items()} == urls
 
 
-def test_ours_at_yandex_clean_param_names_parameters_to_drop() -> None:
+def test_at_yandex_clean_param_names_parameters_to_drop() -> None:
     for value, url, expected in [
         ("ref /some_dir/get_book.pl", "/some_dir/get_book.pl?ref=1&book_id=2", "/some_dir/get_book.pl?book_id=2"),
         ("ref /some_dir/get_book.pl", "/other?ref=1&book_id=2", "/other?ref=1&book_id=2"),
@@ -154,12 +154,12 @@ def test_ours_at_yandex_clean_param_names_parameters_to_drop() -> None:
         assert file.clean_param(f"https://h.example{url}") == f"https://h.example{expected}"
 
 
-def test_ours_clean_params_are_listed_and_count_across_groups() -> None:
+def test_clean_params_are_listed_and_count_across_groups() -> None:
     file = robots("Clean-param: a /x⏎User-agent: other⏎Clean-param: b&c", YANDEX)
     assert [(each.names, each.path) for each in file.clean_params] == [(("a",), "/x"), (("b", "c"), "")]
 
 
-def test_ours_at_google_none_of_these_records_has_an_effect_on_urls() -> None:
+def test_at_google_none_of_these_records_has_an_effect_on_urls() -> None:
     file = robots("User-agent: *⏎Host: https://myhost:8443⏎Clean-param: s&t", GOOGLE)
     assert (file.clean_params, file.at_host("http://h/a"), file.clean_param("http://h/?s")) == (
         (), "http://h/a", "http://h/?s",

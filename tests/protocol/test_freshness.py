@@ -110,12 +110,12 @@ def test_an_entry_from_the_future_does_not_count_for_the_clock_was_put_back() ->
     assert FRESHNESS.usable_until(answered(), NOW - HOUR) == NOW - HOUR
 
 
-def test_ours_a_failure_that_a_clock_ahead_has_dated_is_tried_again_now() -> None:
+def test_a_failure_that_a_clock_ahead_has_dated_is_tried_again_now() -> None:
     failed = FRESHNESS.failed(answered(now=NOW - 2 * DAY), NOW + 365 * DAY, 1, None)
     assert FRESHNESS.usable_until(failed, NOW) == NOW
 
 
-def test_ours_an_answer_that_a_clock_ahead_has_dated_stands_in_for_no_longer_than_another() -> None:
+def test_an_answer_that_a_clock_ahead_has_dated_stands_in_for_no_longer_than_another() -> None:
     ahead = answered(now=NOW + 365 * DAY)
     failed = FRESHNESS.failed(ahead, NOW, 1, None)
     assert FRESHNESS.usable_until(failed, NOW) == NOW + 1  # the next attempt, not one with every question
@@ -123,7 +123,7 @@ def test_ours_an_answer_that_a_clock_ahead_has_dated_stands_in_for_no_longer_tha
     assert FRESHNESS.access(replace(failed, unreachable_since=NOW + 5 * DAY), NOW + 31 * DAY) is Access.UNREACHABLE
 
 
-def test_ours_failures_that_began_while_the_clock_was_ahead_began_now_at_the_latest() -> None:
+def test_failures_that_began_while_the_clock_was_ahead_began_now_at_the_latest() -> None:
     ahead = FRESHNESS.failed(entry(Access.UNREACHABLE), NOW + 365 * DAY, 1, None)
     assert FRESHNESS.failed(ahead, NOW, 1, None).unreachable_since == NOW
 

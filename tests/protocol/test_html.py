@@ -55,24 +55,24 @@ NO_PAGES = [
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_ours_a_browsers_view_of_a_text_is_the_text(name: str) -> None:
+def test_a_browsers_view_of_a_text_is_the_text(name: str) -> None:
     assert without_viewer(VIEWS[name]) == TEXT
     assert body_kind(VIEWS[name]) is BodyKind.HTML
     assert body_kind(TEXT) is BodyKind.ROBOTS_TXT
 
 
-def test_ours_utf_8_that_a_browser_took_for_windows_1252_is_utf_8_again() -> None:
+def test_utf_8_that_a_browser_took_for_windows_1252_is_utf_8_again() -> None:
     shown = "Disallow: /cafÃ©Â&nbsp;\nDisallow: /Ñ\x81ÑŽ\n".encode()  # without a charset, as both browsers show it
     assert without_viewer(FIREFOX + shown + END) == "Disallow: /café\u00a0\nDisallow: /сю\n".encode()
 
 
-def test_ours_utf_8_that_a_browser_took_for_utf_8_stays() -> None:
+def test_utf_8_that_a_browser_took_for_utf_8_stays() -> None:
     shown = "Disallow: /café&nbsp;Ü\nDisallow: /日本\n".encode()
     assert without_viewer(CHROMIUM + shown + END) == "Disallow: /café\u00a0Ü\nDisallow: /日本\n".encode()
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\0")))
-def test_ours_every_text_comes_back_from_its_view(text: str) -> None:
+def test_every_text_comes_back_from_its_view(text: str) -> None:
     escapes = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\u00a0": "&nbsp;"}
     shown = "".join(escapes.get(character, character) for character in text)
     back = without_viewer(CHROMIUM + shown.encode() + END)
@@ -81,12 +81,12 @@ def test_ours_every_text_comes_back_from_its_view(text: str) -> None:
         assert back == text.encode()
 
 
-def test_ours_a_body_that_begins_with_a_tag_is_a_page_and_stays_as_it_is() -> None:
+def test_a_body_that_begins_with_a_tag_is_a_page_and_stays_as_it_is() -> None:
     for body in PAGES:
         assert (body_kind(body), without_viewer(body)) == (BodyKind.HTML, body)
 
 
-def test_ours_a_body_that_does_not_is_none() -> None:
+def test_a_body_that_does_not_is_none() -> None:
     for body in NO_PAGES:
         assert body_kind(body) is not BodyKind.HTML
         assert without_viewer(body) == body

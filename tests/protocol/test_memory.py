@@ -28,14 +28,14 @@ def asked(body: bytes, token: str) -> RobotsTxt:
 
 
 @pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
-def test_ours_real_files_keep_about_what_they_say() -> None:
+def test_real_files_keep_about_what_they_say() -> None:
     files = list(bodies(Path(FOLDER)).values())[::3]
     kept = octets_kept(lambda: [asked(body, "scrapy") for body in files]) + sum(map(len, files))
     said = sum(parse(body, limit=None).octets for body in files)
     assert said / FACTOR < kept < said * FACTOR
 
 
-def test_ours_hostile_bodies_keep_at_most_six_times_what_they_say() -> None:
+def test_hostile_bodies_keep_at_most_six_times_what_they_say() -> None:
     for name, make in (LINES | RUNS).items():
         body = make(SIZE)
         for token in ("a", "zz"):
@@ -43,7 +43,7 @@ def test_ours_hostile_bodies_keep_at_most_six_times_what_they_say() -> None:
             assert kept < parse(body).octets * FACTOR_OF_HOSTILE, (name, token)
 
 
-def test_ours_the_rules_of_a_few_crawlers_are_kept() -> None:
+def test_the_rules_of_a_few_crawlers_are_kept() -> None:
     file = parse(b"User-agent: *\nDisallow: /x\n")
     for number in range(100):
         assert not file.verdict(f"bot{number}", "/x").allowed

@@ -84,34 +84,34 @@ def test_rfc_2_3_robots_txt_lies_at_the_top_of_the_origin() -> None:
     assert Origin.from_url("https://u:p@a.example/b/c?d").robots_url == "https://a.example/robots.txt"
 
 
-def test_ours_equal_origins_are_one_key() -> None:
+def test_equal_origins_are_one_key() -> None:
     urls = ("http://a.example/1", "http://A.EXAMPLE:80/2", "https://a.example/", "http://www.a.example/")
     assert len({Origin.from_url(url) for url in urls}) == 3
 
 
-def test_ours_five_schemes_have_a_robots_txt() -> None:
+def test_five_schemes_have_a_robots_txt() -> None:
     assert {"http", "https", "ftp", "ws", "wss"} == SCHEMES
 
 
 @pytest.mark.parametrize("problem", NO_ORIGIN)
-def test_ours_a_url_without_an_origin_is_a_value_error(problem: str) -> None:
+def test_a_url_without_an_origin_is_a_value_error(problem: str) -> None:
     for url in NO_ORIGIN[problem]:
         with pytest.raises(ValueError, match=problem):
             Origin.from_url(url)
 
 
 @pytest.mark.parametrize("kind", LOCAL_HOSTS)
-def test_ours_a_host_that_is_spelt_as_this_machine_or_a_private_network_is_local(kind: str) -> None:
+def test_a_host_that_is_spelt_as_this_machine_or_a_private_network_is_local(kind: str) -> None:
     for host in LOCAL_HOSTS[kind]:
         assert Origin.from_url(f"http://{host}/").is_local, host
 
 
-def test_ours_any_other_host_is_not_local() -> None:
+def test_any_other_host_is_not_local() -> None:
     for host in PUBLIC_HOSTS:
         assert not Origin.from_url(f"http://{host}/").is_local, host
 
 
-def test_ours_a_public_host_may_lead_to_http_on_public_hosts_alone() -> None:
+def test_a_public_host_may_lead_to_http_on_public_hosts_alone() -> None:
     public = Origin.from_url("https://a.example/")
     for url in ("https://other.example/x", "http://a.example:8080/"):
         assert public.may_lead_to(url), url
@@ -121,7 +121,7 @@ def test_ours_a_public_host_may_lead_to_http_on_public_hosts_alone() -> None:
         assert not public.may_lead_to(f"http://{host}/"), host
 
 
-def test_ours_a_private_host_may_lead_to_any_host() -> None:
+def test_a_private_host_may_lead_to_any_host() -> None:
     here = Origin.from_url("http://127.0.0.1:8998/")
     assert here.may_lead_to("http://10.0.0.1/")
     assert here.may_lead_to("https://a.example/")
@@ -149,14 +149,14 @@ def split(url: str, canonical_octets: bool) -> tuple[Origin, bytes] | None:
 @example("https://a.example:99999/")
 @example("https://a.example:٤/")
 @example("https://a.example;b/c")
-def test_ours_a_split_url_has_the_origin_and_the_path_of_the_url(url: str) -> None:
+def test_a_split_url_has_the_origin_and_the_path_of_the_url(url: str) -> None:
     assert split(url, True) == slowly_split(url, True)
     assert split(url, False) == slowly_split(url, False)
 
 
 @pytest.mark.full
 @pytest.mark.skipif(not FOLDER, reason="SCRAPY_REP_CORPUS names no folder")
-def test_ours_every_url_of_the_corpus_is_split_alike() -> None:
+def test_every_url_of_the_corpus_is_split_alike() -> None:
     starts: dict[str, Origin] = {}
     rows = 0
     for rows, row in enumerate(answers(Path(FOLDER)), start=1):  # noqa: B007
@@ -168,7 +168,7 @@ def test_ours_every_url_of_the_corpus_is_split_alike() -> None:
     assert rows == 150_296
 
 
-def test_ours_a_start_is_a_key_for_an_origin_and_an_origin_may_have_several() -> None:
+def test_a_start_is_a_key_for_an_origin_and_an_origin_may_have_several() -> None:
     assert split_url("https://a.example:443/x?y#z") == ("https://a.example:443", b"/x?y")
     assert split_url("HTTPS://u@A.example:443") == ("https://a.example", b"/")
 
@@ -176,7 +176,7 @@ def test_ours_a_start_is_a_key_for_an_origin_and_an_origin_may_have_several() ->
 @pytest.mark.parametrize(
     "url", ["https://a.example:443/b", "ws://a.example", "mailto:a@a.example", "http://", "/a"]
 )
-def test_ours_an_origin_is_found_where_there_is_one(url: str) -> None:
+def test_an_origin_is_found_where_there_is_one(url: str) -> None:
     found = Origin.find(url)
     assert (found is not None) is url.startswith(("https://a", "ws://a"))
     assert found is None or found == Origin.from_url(url)

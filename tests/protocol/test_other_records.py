@@ -76,12 +76,12 @@ def robots(lines: str, dialect: Dialect = GOOGLE) -> RobotsTxt:
     return parse("\n".join(lines.split("; ")).encode(), dialect)
 
 
-def test_ours_a_delay_is_a_decimal_number_of_seconds_or_none() -> None:
+def test_a_delay_is_a_decimal_number_of_seconds_or_none() -> None:
     assert {value: seconds(value) for value in DELAYS} == DELAYS
     assert {value: seconds(value.encode()) for value in NO_DELAYS} == dict.fromkeys(NO_DELAYS)
 
 
-def test_ours_a_request_rate_is_requests_in_a_time_or_none() -> None:
+def test_a_request_rate_is_requests_in_a_time_or_none() -> None:
     assert {value: request_rate(value) for value in RATES} == {
         value: RequestRate(*rate) for value, rate in RATES.items()
     }
@@ -89,20 +89,18 @@ def test_ours_a_request_rate_is_requests_in_a_time_or_none() -> None:
 
 
 @pytest.mark.parametrize(("lines", "expected"), FILES.items())
-def test_ours_a_crawl_delay_is_for_the_user_agents_above_it(
-    lines: str, expected: tuple[float | None, ...]
-) -> None:
+def test_a_crawl_delay_is_for_the_user_agents_above_it(lines: str, expected: tuple[float | None, ...]) -> None:
     assert tuple(map(robots(lines).crawl_delay, "abc")) == expected
 
 
-def test_ours_a_crawl_delay_does_not_close_a_group_of_rules() -> None:
+def test_a_crawl_delay_does_not_close_a_group_of_rules() -> None:
     file = robots("User-agent: a; Crawl-delay: 1; User-agent: b; Crawl-delay: 2; Disallow: /x")
 
     assert [file.crawl_delay(token) for token in "abc"] == [1.0, 2.0, None]
     assert [file.verdict(token, "/x").allowed for token in "abc"] == [False, False, True]
 
 
-def test_ours_a_record_before_any_user_agent_is_nobodys_and_one_that_is_unreadable_still_its_agents() -> None:
+def test_a_record_before_any_user_agent_is_nobodys_and_one_that_is_unreadable_still_its_agents() -> None:
     file = robots("Crawl-delay: 3; User-agent: a; Crawl-delay: soon")
 
     assert [([agent.value for agent in each.agents], each.record.value) for each in file.extensions] == [
@@ -111,7 +109,7 @@ def test_ours_a_record_before_any_user_agent_is_nobodys_and_one_that_is_unreadab
     assert [record.value for record in file.extensions_for("a")] == [b"soon"]
 
 
-def test_ours_the_last_readable_request_rate_of_its_own_group_counts() -> None:
+def test_the_last_readable_request_rate_of_its_own_group_counts() -> None:
     file = robots(
         "User-agent: *; Request-rate: 1/9; User-agent: b; Disallow: /x; "
         "User-agent: a; Request-rate: 1/5; Request-rate: 2/1m; Request-rate: often"
@@ -123,18 +121,18 @@ def test_ours_the_last_readable_request_rate_of_its_own_group_counts() -> None:
     assert file.crawl_delay("a") is None
 
 
-def test_ours_every_extension_is_kept_with_its_line_and_its_agents() -> None:
+def test_every_extension_is_kept_with_its_line_and_its_agents() -> None:
     for line, kind in KINDS.items():
         (extension,) = robots(f"; User-agent: a; User-agent: b; {line}").extensions
         assert (extension.record.kind, extension.record.line) == (kind, 4)
         assert [agent.value for agent in extension.agents] == [b"a", b"b"]
 
 
-def test_ours_records_of_the_protocol_and_unknown_ones_are_no_extensions() -> None:
+def test_records_of_the_protocol_and_unknown_ones_are_no_extensions() -> None:
     assert robots("User-agent: a; Allow: /; Disallow: /x; Sitemap: /s; Foo: bar").extensions == ()
 
 
-def test_ours_the_extensions_of_all_groups_of_a_token_come_in_order() -> None:
+def test_the_extensions_of_all_groups_of_a_token_come_in_order() -> None:
     file = robots("User-agent: a; Host: 1; Disallow: /; User-agent: b; Host: 2; User-agent: A; Noindex: 3")
 
     assert [record.value for record in file.extensions_for("a")] == [b"1", b"3"]
@@ -149,7 +147,7 @@ def test_google_no_record_beside_the_protocol_closes_a_group_of_rules(dialect: D
     assert file.extensions_for("b") == ()
 
 
-def test_ours_a_name_beyond_rfc_characters_has_a_delay_of_its_own() -> None:
+def test_a_name_beyond_rfc_characters_has_a_delay_of_its_own() -> None:
     google, exact = (
         robots("User-agent: MJ12bot; Crawl-delay: 3; User-agent: *; Crawl-delay: 5", dialect)
         for dialect in (GOOGLE, GOOGLE_EXACT)
@@ -161,7 +159,7 @@ def test_ours_a_name_beyond_rfc_characters_has_a_delay_of_its_own() -> None:
     ]
 
 
-def test_ours_hostile_figures_take_no_time() -> None:
+def test_hostile_figures_take_no_time() -> None:
     blanks = " " * 16_600
     delays = robots("User-agent: a" + f"; Crawl-delay: {'1' * 16_600}x; Crawl-delay: {blanks}x" * 15)
     rates = robots("User-agent: a" + f"; Request-rate: 1{blanks}x; Request-rate: 1/1{blanks}/" * 15)

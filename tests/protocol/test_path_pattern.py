@@ -53,7 +53,7 @@ PATHS_WITHOUT_A_SCHEME = {
     [("/é", b"/\xc3\xa9"), ("/\udce9", b"/\xe9"), ("/\ud800", b"/\xed\xa0\x80"), (b"/\xe9", b"/\xe9")],
     ids=["utf-8", "surrogate-escape", "lone-surrogate", "bytes"],
 )
-def test_ours_text_becomes_octets(text: str | bytes, expected: bytes) -> None:
+def test_text_becomes_octets(text: str | bytes, expected: bytes) -> None:
     assert octets(text) == expected
 
 
@@ -124,7 +124,7 @@ def test_google_specificity_counts_the_octets_as_google_does(canonical_octets: b
     ],
     ids=["many-pieces", "stars-alone", "long-pieces"],
 )
-def test_ours_the_longest_pattern_takes_no_time(value: bytes) -> None:
+def test_the_longest_pattern_takes_no_time(value: bytes) -> None:
     pattern, path = Pattern.of(value), b"/" + b"a" * 16_000
     start = time.process_time()
 

@@ -63,22 +63,22 @@ def test_rfc_2_2_1_the_first_product_of_a_header_is_the_token() -> None:
     assert {header: product_token(header) for header in FIRST_PRODUCTS} == FIRST_PRODUCTS
 
 
-def test_ours_what_begins_with_no_product_has_no_token_and_may_mean_one() -> None:
+def test_what_begins_with_no_product_has_no_token_and_may_mean_one() -> None:
     assert {header: product_token(header) for header in NO_PRODUCTS} == dict.fromkeys(NO_PRODUCTS, "")
     assert {header: meant_token(header) for header in NO_PRODUCTS} == NO_PRODUCTS
 
 
-def test_ours_after_mozilla_a_crawler_names_itself_behind_compatible_or_beside_its_address() -> None:
+def test_after_mozilla_a_crawler_names_itself_behind_compatible_or_beside_its_address() -> None:
     for mozilla in ("Mozilla/5.0", "mozilla/4"):
         assert {rest: product_token(f"{mozilla} {rest}") for rest in BEHIND_MOZILLA} == BEHIND_MOZILLA
 
 
-def test_ours_a_browser_that_does_not_say_who_it_is_is_mozilla() -> None:
+def test_a_browser_that_does_not_say_who_it_is_is_mozilla() -> None:
     for rest in BROWSERS:
         assert product_token(f"Mozilla/5.0 {rest}") == "Mozilla", rest
 
 
-def test_ours_octets_that_are_no_text_survive_in_a_token() -> None:
+def test_octets_that_are_no_text_survive_in_a_token() -> None:
     assert product_token(b"caf\xe9bot/1") == "caf\udce9bot"
     assert ProductToken.of("caf\udce9bot", GOOGLE).name == b"caf\xe9bot"
 
@@ -88,7 +88,7 @@ def test_google_a_star_alone_or_before_white_space_is_global() -> None:
     assert not any(map(is_global, [b"", b"*foo", b"**", b"*/1", b" *", b"a*", b"*\xc2\xa0x"]))
 
 
-def test_ours_case_is_folded_in_ascii_alone() -> None:
+def test_case_is_folded_in_ascii_alone() -> None:
     token = ProductToken.of("Éric", GOOGLE)
     assert [token.is_named_by(value.encode()) for value in ("ÉRIC", "éric")] == [True, False]
 
@@ -97,6 +97,6 @@ def test_ours_case_is_folded_in_ascii_alone() -> None:
     st.text("aB1._-/:;@=+ ()'\"", max_size=12)
     | st.sampled_from(["Mozilla/5.0 (compatible; %s)", "%s/1 (+http://e)"])
 )
-def test_ours_a_token_is_its_own_token(header: str) -> None:
+def test_a_token_is_its_own_token(header: str) -> None:
     for each in (header, header.replace("%s", "aB1._-")):
         assert product_token(product_token(each)) == product_token(each)

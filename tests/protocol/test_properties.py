@@ -68,13 +68,13 @@ def test_rfc_2_2_2_the_longest_match_wins_then_allow_then_the_first_line(
 
 
 @given(PERCENTS)
-def test_ours_the_canonical_spelling_is_that_of_the_slow_reference_and_idempotent(text: bytes) -> None:
+def test_the_canonical_spelling_is_that_of_the_slow_reference_and_idempotent(text: bytes) -> None:
     assert canonical(text) == spelt(text, decode=True, always_escaped=NEVER_PLAIN) == canonical(canonical(text))
 
 
 @BOTH
 @given(url=st.one_of(st.text(), st.text("/?;:#%a*$", max_size=12), TEXTS, PERCENTS))
-def test_ours_a_path_is_the_path_of_itself(dialect: Dialect, url: str | bytes) -> None:
+def test_a_path_is_the_path_of_itself(dialect: Dialect, url: str | bytes) -> None:
     path = path_of(url, canonical_octets=dialect.canonical_octets)
 
     assert path.startswith(b"/")
@@ -93,7 +93,7 @@ def test_ours_a_path_is_the_path_of_itself(dialect: Dialect, url: str | bytes) -
     rules=st.lists(st.tuples(st.booleans(), PATTERNS), max_size=6),
     path=st.one_of(st.sampled_from(["/robots.txt", "/ROBOTS.TXT", "/robots%2Etxt"]), URLS),
 )
-def test_ours_a_verdict_on_a_path_is_that_on_its_url(
+def test_a_verdict_on_a_path_is_that_on_its_url(
     dialect: Dialect, rules: list[tuple[bool, str]], path: str
 ) -> None:
     lines = ["User-agent: *", *(f"{'Allow' if allow else 'Disallow'}: {pattern}" for allow, pattern in rules)]
@@ -120,7 +120,7 @@ def test_ours_a_verdict_on_a_path_is_that_on_its_url(
     url=st.one_of(st.text(max_size=8), st.binary(max_size=8)),
     limit=st.none() | st.integers(0, 60),
 )
-def test_ours_no_body_makes_any_answer_fail(
+def test_no_body_makes_any_answer_fail(
     dialect: Dialect, body: bytes, token: str, url: str | bytes, limit: int | None
 ) -> None:
     file = parse(body, dialect, limit=limit)

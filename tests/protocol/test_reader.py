@@ -129,7 +129,7 @@ def test_rfc_2_5_at_least_500_kibibytes_are_read() -> None:
     assert not parse(b"\n" + body, limit=None).verdict("a", "/last").allowed
 
 
-def test_ours_a_line_that_the_limit_cuts_is_dropped() -> None:
+def test_a_line_that_the_limit_cuts_is_dropped() -> None:
     body = b"a: 1\nb: 22\nc: 333"
     kept = {100: 3, 17: 3, 16: 2, 12: 2, 11: 2, 10: 2, 9: 1, 6: 1, 5: 1, 4: 1, 3: 0, 0: 0}
     for limit, count in kept.items():
@@ -139,19 +139,19 @@ def test_ours_a_line_that_the_limit_cuts_is_dropped() -> None:
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"], ids=["lf", "cr", "crlf"])
-def test_ours_a_line_that_ends_at_the_limit_is_kept(end: bytes) -> None:
+def test_a_line_that_ends_at_the_limit_is_kept(end: bytes) -> None:
     body = b"a: 1" + end + b"b: 22"
     limits = [3, 4, 4 + len(end), len(body) - 1, len(body)]
 
     assert [values(body, limit) for limit in limits] == [[], [b"1"], [b"1"], [b"1"], [b"1", b"22"]]
 
 
-def test_ours_a_body_is_read_when_a_question_is_asked() -> None:
+def test_a_body_is_read_when_a_question_is_asked() -> None:
     assert repr(parse(b"User-agent: a")) == "<RobotsTxt google tokens=[]>"
 
 
 @pytest.mark.parametrize("part", [b"a", b" ", b"a ", b"\n", b"User-agent: a\n"], ids=repr)
-def test_ours_a_hostile_body_takes_no_time(part: bytes) -> None:
+def test_a_hostile_body_takes_no_time(part: bytes) -> None:
     robots = parse(part * (500_000 // len(part)))
     start = time.process_time()
 
@@ -162,7 +162,7 @@ def test_ours_a_hostile_body_takes_no_time(part: bytes) -> None:
 
 @pytest.mark.parametrize("body", ["User-agent: *", None, bytearray(b"a")], ids=["str", "None", "bytearray"])
 @pytest.mark.parametrize("read", [parse, lint])
-def test_ours_what_is_not_bytes_is_refused_at_once_and_says_what_to_pass(
+def test_what_is_not_bytes_is_refused_at_once_and_says_what_to_pass(
     read: Callable[[bytes], object], body: Any
 ) -> None:
     with pytest.raises(TypeError, match=f"read as bytes, not {type(body).__name__}: pass response.body"):

@@ -35,13 +35,13 @@ def test_google_any_other_key_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("kind", EXACT_KEYS, ids=str)
-def test_ours_the_records_beside_the_protocol_have_exact_names(kind: Kind) -> None:
+def test_the_records_beside_the_protocol_have_exact_names(kind: Kind) -> None:
     for key in map(str.encode, EXACT_KEYS[kind]):
         assert kind_of(key) is kind
         assert kind_of(key + b"s") is kind_of(b"x" + key) is Kind.UNKNOWN
 
 
-def test_ours_content_signal_may_be_written_in_the_plural() -> None:
+def test_content_signal_may_be_written_in_the_plural() -> None:
     assert kind_of(b"Content-Signal") is kind_of(b"content-signals") is Kind.CONTENT_SIGNAL
 
 
@@ -51,6 +51,6 @@ def test_rfc_2_2_the_case_of_a_key_does_not_count() -> None:
         assert kind_of(name.upper()) is kind_of(name.title()) is kind
 
 
-def test_ours_the_text_of_a_record_keeps_octets_that_are_no_utf_8() -> None:
+def test_the_text_of_a_record_keeps_octets_that_are_no_utf_8() -> None:
     assert Record(1, Kind.HOST, b"host", "café".encode()).text == "café"
     assert Record(1, Kind.HOST, b"host", b"caf\xe9").text == "caf\udce9"

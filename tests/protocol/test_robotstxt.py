@@ -96,7 +96,7 @@ def test_google_rules_before_any_user_agent_line_are_nobodys(dialect: Dialect) -
     assert [group.rules for group in file.groups] == [(Rule(False, b"/y", 4),)]
 
 
-def test_ours_groups_stand_in_the_order_of_their_lines_unmerged() -> None:
+def test_groups_stand_in_the_order_of_their_lines_unmerged() -> None:
     file = robots("User-agent: a; User-agent: b; Disallow: /x; Allow: /y; User-agent: a; User-agent: c")
 
     assert [[agent.value for agent in group.agents] for group in file.groups] == [[b"a", b"b"], [b"a", b"c"]]
@@ -130,7 +130,7 @@ def test_google_a_group_that_names_both_gives_its_rules_to_both(dialect: Dialect
 # What a verdict and its kin say
 
 
-def test_ours_a_verdict_names_the_rule_that_decided() -> None:
+def test_a_verdict_names_the_rule_that_decided() -> None:
     file = for_all("Allow: /x; Disallow: /")
 
     assert file.verdict("foobot", "/y") == (False, Rule(False, b"/", 3), Reason.RULE)
@@ -138,14 +138,14 @@ def test_ours_a_verdict_names_the_rule_that_decided() -> None:
     assert for_all("Disallow:").verdict("foobot", "/y") == (True, Rule(False, b"", 2), Reason.RULE)
 
 
-def test_ours_a_file_without_groups_names_nobody() -> None:
+def test_a_file_without_groups_names_nobody() -> None:
     file = robots("Foo: bar")
 
     assert (file.has_group("foobot"), file.groups, file.rules("foobot")) == (False, (), ())
     assert file.verdict("foobot", "/").reason is Reason.NO_RULE
 
 
-def test_ours_a_rule_as_text_is_its_line() -> None:
+def test_a_rule_as_text_is_its_line() -> None:
     values = [b"/x", b"", "/é".encode(), b"/\xe9"]
     assert [str(Rule(False, value, 1)) for value in values] == [
         "Disallow: /x", "Disallow: ", "Disallow: /é", r"Disallow: /\xe9",
@@ -154,7 +154,7 @@ def test_ours_a_rule_as_text_is_its_line() -> None:
 
 
 @BOTH
-def test_ours_the_rules_of_a_token_are_those_of_all_its_groups(dialect: Dialect) -> None:
+def test_the_rules_of_a_token_are_those_of_all_its_groups(dialect: Dialect) -> None:
     groups = ["User-agent: foobot; Disallow: /a; Allow: /a/index.html", "User-agent: *; Disallow: /"]
     file = robots("; ".join([*groups, "User-agent: foobot; Disallow:"]), dialect)
 
@@ -162,14 +162,14 @@ def test_ours_the_rules_of_a_token_are_those_of_all_its_groups(dialect: Dialect)
     assert file.rules("other") == (Rule(False, b"/", 5),)
 
 
-def test_ours_an_answer_does_not_depend_on_who_was_asked_before() -> None:
+def test_an_answer_does_not_depend_on_who_was_asked_before() -> None:
     file = robots("User-agent: foobot; Disallow: /x; User-agent: *; Disallow: /y")
     for _ in range(2):
         assert all(decided(file, "/x", "/y", agent="a" * n) == [0, -4] for n in range(1, 40))
         assert decided(file, "/x", "/y") == [-2, 0]
 
 
-def test_ours_a_crawl_under_ever_new_names_keeps_few_of_them() -> None:
+def test_a_crawl_under_ever_new_names_keeps_few_of_them() -> None:
     file = for_all("Disallow: /x")
     for n in range(1_000):
         file.has_group("a" * n)
@@ -177,21 +177,21 @@ def test_ours_a_crawl_under_ever_new_names_keeps_few_of_them() -> None:
     assert 1 <= repr(file).count("'a") <= 16
 
 
-def test_ours_the_representation_shows_dialect_and_tokens_asked_for() -> None:
+def test_the_representation_shows_dialect_and_tokens_asked_for() -> None:
     file = for_all("Disallow: /x", GOOGLE_EXACT)
     file.verdict("foobot", "/")
 
     assert repr(file) == "<RobotsTxt google-exact tokens=['foobot']>"
 
 
-def test_ours_facts_are_frozen() -> None:
+def test_facts_are_frozen() -> None:
     verdict = for_all("Disallow: /x").verdict("foobot", "/x")
 
     with pytest.raises(AttributeError):
         verdict.allowed = True  # type: ignore[misc]
 
 
-def test_ours_a_hostile_file_takes_no_time() -> None:
+def test_a_hostile_file_takes_no_time() -> None:
     many = for_all("; ".join(f"Disallow: /*{n}*a*a*a*a*b" for n in range(10_000)))
     start = time.process_time()
 
@@ -212,12 +212,12 @@ def test_rfc_2_2_4_sitemaps_stand_outside_groups_in_order_without_duplicates() -
     assert for_all("Disallow: /").sitemaps == ()
 
 
-def test_ours_the_first_host_counts_wherever_it_stands() -> None:
+def test_the_first_host_counts_wherever_it_stands() -> None:
     assert robots("User-agent: a; Disallow: /; HOST: www.h.example; Host: second.example").host == "www.h.example"
     assert for_all("Disallow: /").host is None
 
 
-def test_ours_records_hold_every_line_with_a_key() -> None:
+def test_records_hold_every_line_with_a_key() -> None:
     file = robots("# c; User-agent: a; Foo: 1; ; Disallow: /x; Crawl-delay: 2; ?")
 
     assert {record.line: record.value for record in file.records} == {2: b"a", 3: b"1", 5: b"/x", 6: b"2"}

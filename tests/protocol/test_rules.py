@@ -27,7 +27,7 @@ def robots(dialect: Dialect, *lines: str) -> RobotsTxt:
     return parse("\n".join(lines).encode(), dialect)
 
 
-def test_ours_only_googles_dialects_are_compiled() -> None:
+def test_only_googles_dialects_are_compiled() -> None:
     assert [dialect.name for dialect in DIALECTS.values() if dialect.is_googles] == ["google", "google-exact"]
     assert replace(GOOGLE_EXACT, wide_tokens=True).is_googles
     assert not replace(GOOGLE, star=Star.ALWAYS).is_googles
@@ -36,7 +36,7 @@ def test_ours_only_googles_dialects_are_compiled() -> None:
 
 @fewer(4)
 @given(body=BODIES)
-def test_ours_no_body_makes_an_answer_of_any_dialect_fail(body: bytes) -> None:
+def test_no_body_makes_an_answer_of_any_dialect_fail(body: bytes) -> None:
     for dialect in OTHERS:
         file = parse(body, dialect)
         for token in TOKENS:
@@ -48,7 +48,7 @@ def test_ours_no_body_makes_an_answer_of_any_dialect_fail(body: bytes) -> None:
             file.crawl_delay(token), file.request_rate(token), file.extensions_for(token)
 
 
-def test_ours_all_groups_with_the_longest_name_count_at_yandex() -> None:
+def test_all_groups_with_the_longest_name_count_at_yandex() -> None:
     lines = (
         "User-agent: Yandex",
         "Disallow: /a",
@@ -61,14 +61,14 @@ def test_ours_all_groups_with_the_longest_name_count_at_yandex() -> None:
     assert [file.verdict("YandexImages", path).line for path in ("/a", "/b", "/c")] == [2, 0, 0]
 
 
-def test_ours_an_empty_name_is_part_of_no_name() -> None:
+def test_an_empty_name_is_part_of_no_name() -> None:
     for dialect in OTHERS:
         file = robots(dialect, "User-agent:", "Disallow: /")
         assert file.verdict("a", "/x").allowed
         assert file.verdict("", "/x").allowed
 
 
-def test_ours_groups_of_star_count_at_geoportal_for_a_crawler_that_is_named() -> None:
+def test_groups_of_star_count_at_geoportal_for_a_crawler_that_is_named() -> None:
     lines = "User-agent: a", "Allow: /x", "User-agent: *", "Disallow: /"
     for dialect in (GEOPORTAL_FIRST, GEOPORTAL_LONGEST):
         file = robots(dialect, *lines)
@@ -77,7 +77,7 @@ def test_ours_groups_of_star_count_at_geoportal_for_a_crawler_that_is_named() ->
         assert [rule.line for rule in file.rules("a")] == [2, 4]
 
 
-def test_ours_the_kind_of_a_record_is_that_of_the_dialect() -> None:
+def test_the_kind_of_a_record_is_that_of_the_dialect() -> None:
     lines = "User-agent: a", "Allow: /", "Useragent: b"
     kinds = {d.name: [str(r.kind) for r in robots(d, *lines).records] for d in (GOOGLE, STANDARD_1994, DRAFT_1996)}
     assert kinds == {

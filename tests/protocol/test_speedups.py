@@ -47,7 +47,7 @@ def assert_equal_answers(body: bytes, dialect: Dialect, tokens: list[str], urls:
 @given(body=BODIES)
 @example(body=b"User-agent: a\ndiasllow /\nUser-agent: b\nDisallow: /a\n")
 @example(body=b"User-agent: *\nDisallow: /\nAllow: /index.htm?x\n")
-def test_ours_any_body_is_read_alike(dialect: Dialect, body: bytes) -> None:
+def test_any_body_is_read_alike(dialect: Dialect, body: bytes) -> None:
     assert_equal_answers(body, dialect, TOKENS, URLS)
 
 
@@ -61,15 +61,13 @@ def test_ours_any_body_is_read_alike(dialect: Dialect, body: bytes) -> None:
 @example(rules=[(b"Allow: ", b"/a/$"), (b"Allow: ", b"/a/index.htm")], path="a/", end="")
 @example(rules=[(b"Allow: ", b"/%61/%/index.htm$"), (b"Allow: ", b"/a/%/$")], path="a/%/", end="")
 @example(rules=[(b"Disallow: ", b"/\xc3\xa9*"), (b"Allow: ", b"/******")], path="é", end="")
-def test_ours_any_rules_decide_alike(
-    dialect: Dialect, rules: list[tuple[bytes, bytes]], path: str, end: str
-) -> None:
+def test_any_rules_decide_alike(dialect: Dialect, rules: list[tuple[bytes, bytes]], path: str, end: str) -> None:
     body = b"User-agent: *\n" + b"\n".join(key + value for key, value in rules)
     assert_equal_answers(body, dialect, ["a"], [f"https://h.example/{path}{end}"])
 
 
 @pytest.mark.parametrize("start", [b"Disallow: /", b"   Disallow: /", b"User-agent: a", b"# ", b"\x00"])
-def test_ours_long_lines_are_cut_alike(start: bytes) -> None:
+def test_long_lines_are_cut_alike(start: bytes) -> None:
     for length in (16_650, 16_663, 16_664, 40_000):
         long_line = start + b"a" * (length - len(start) - 1) + b"#"
         body = b"User-agent: a\nDisallow: /x\n" + long_line + b"\r\nDisallow: /y\n" + long_line
@@ -78,7 +76,7 @@ def test_ours_long_lines_are_cut_alike(start: bytes) -> None:
 
 @pytest.mark.usefixtures("_no_collection")
 @pytest.mark.parametrize("end", [b"\r", b"\n", b"\r\n", b"\n\r"], ids=repr)
-def test_ours_a_body_takes_time_linear_in_its_lines_whatever_ends_them(end: bytes) -> None:
+def test_a_body_takes_time_linear_in_its_lines_whatever_ends_them(end: bytes) -> None:
     def ask(body: bytes) -> None:
         parse(body, limit=None).has_group("a")
 
@@ -86,7 +84,7 @@ def test_ours_a_body_takes_time_linear_in_its_lines_whatever_ends_them(end: byte
 
 
 @BOTH
-def test_ours_hostile_bodies_are_read_alike(dialect: Dialect) -> None:
+def test_hostile_bodies_are_read_alike(dialect: Dialect) -> None:
     urls = ["https://h.example/" + "a" * 90, "https://h.example/a/", "https://h.example/%61/index.html?a=b"]
     for make in (hostile.LINES | hostile.RUNS).values():
         assert_equal_answers(make(3_000), dialect, ["a", "zz"], urls)
@@ -120,7 +118,7 @@ def test_google_some_real_files_are_read_alike() -> None:
 @example(url="http:///")
 @example(url="https:/a")
 @example(url="http:////a#b")
-def test_ours_a_path_that_is_found_at_once_is_that_of_the_url(url: str) -> None:
+def test_a_path_that_is_found_at_once_is_that_of_the_url(url: str) -> None:
     path = compiled.path_of(url)
     assert path in (None, path_of(url.encode("utf-8", "surrogatepass")))
     assert path == _find_path(url)
@@ -129,7 +127,7 @@ def test_ours_a_path_that_is_found_at_once_is_that_of_the_url(url: str) -> None:
 @given(value=st.one_of(RULES, st.text("/%41é*$ab", max_size=9).map(str.encode)))
 @example(value=b"/%%341$b*%4%41\xe9 c")
 @example(value=b"/%2541%2a%2F%7e{'}")
-def test_ours_a_pattern_is_respelt_alike(value: bytes) -> None:
+def test_a_pattern_is_respelt_alike(value: bytes) -> None:
     body = b"User-agent: *\nDisallow: " + value
     (rule,) = parse(body).rules("a")[:1]
     for canonical_octets in (True, False):
@@ -146,12 +144,12 @@ def made(body: Any, token: Any = (b"a", False), canonical_octets: bool = True, j
 
 
 @pytest.mark.parametrize("body", ["User-agent: *", bytearray(b"a"), None], ids=repr)
-def test_ours_a_body_is_octets(body: Any) -> None:
+def test_a_body_is_octets(body: Any) -> None:
     with pytest.raises(TypeError):
         made(body)
 
 
-def test_ours_a_name_is_octets_or_none() -> None:
+def test_a_name_is_octets_or_none() -> None:
     for name in ("a", bytearray(b"a"), 1):
         with pytest.raises(TypeError):
             made(b"User-agent: a", (name, False))
@@ -162,7 +160,7 @@ def test_ours_a_name_is_octets_or_none() -> None:
         compiled.Rules(b"User-agent: a")
 
 
-def test_ours_the_errors_of_who_judges_arrive() -> None:
+def test_the_errors_of_who_judges_arrive() -> None:
     def judge(*_: object) -> Any:
         raise ZeroDivisionError
 
@@ -174,7 +172,7 @@ def test_ours_the_errors_of_who_judges_arrive() -> None:
         assert rules.verdict(b"/b") == "no rule"
 
 
-def test_ours_who_judges_may_ask_for_verdicts_and_collect_what_is_unused() -> None:
+def test_who_judges_may_ask_for_verdicts_and_collect_what_is_unused() -> None:
     def judge(allow: bool, value: bytes, line: int) -> tuple[int, object]:
         gc.collect()
         return line, rules.verdict(b"/a%d" % (line - 3)) if line > 2 else None
@@ -188,7 +186,7 @@ def test_ours_who_judges_may_ask_for_verdicts_and_collect_what_is_unused() -> No
             found = found[1]
 
 
-def test_ours_a_verdict_is_kept_until_a_few_others_are() -> None:
+def test_a_verdict_is_kept_until_a_few_others_are() -> None:
     body = b"User-agent: *\n" + b"".join(b"Disallow: /%d$\n" % number for number in range(20))
     rules, paths = made(body, judge=lambda *rule: [rule]), [b"/%d" % number for number in range(20)]
     for path in paths:
@@ -198,24 +196,24 @@ def test_ours_a_verdict_is_kept_until_a_few_others_are() -> None:
     assert not all(rules.verdict(path) is one for path, one in zip(paths, first, strict=True))
 
 
-def test_ours_no_format_needs_a_macro_of_the_version_that_builds() -> None:
+def test_no_format_needs_a_macro_of_the_version_that_builds() -> None:
     """One file serves all versions. A format with "#" that CPython 3.13 has built fails on 3.10 to 3.12."""
     source = Path(compiled.__file__).with_name("_speedups.c").read_text("ascii")
     assert re.findall(r'"[^"\n]*#[^"\n]*"', re.sub(r"/\*.*?\*/", "", source, flags=re.DOTALL)) == []
 
 
-def test_ours_what_cannot_be_asked_is_refused() -> None:
+def test_what_cannot_be_asked_is_refused() -> None:
     rules = made(b"User-agent: *\nDisallow: /a", (None, False))
     assert (rules.verdict(b"/a"), rules.verdict(b"/b")) == ((False, b"/a", 2), "no rule")
     with pytest.raises(TypeError):
         rules.verdict("/a")
 
 
-def test_ours_a_rule_outlives_its_body() -> None:
+def test_a_rule_outlives_its_body() -> None:
     rules = made(b"".join([b"User-agent: *\nDisallow: /", b"%61" * 9]))
     assert rules.verdict(b"/" + b"a" * 9) == (False, b"/" + b"%61" * 9, 2)
 
 
-def test_ours_robots_txt_itself_is_judged_apart() -> None:
+def test_robots_txt_itself_is_judged_apart() -> None:
     rules = made(b"User-agent: *\nDisallow: /")
     assert [rules.verdict(b"/robots.txt" + end) for end in (b"", b"?")] == ["itself", (False, b"/", 2)]

@@ -21,13 +21,13 @@ from scrapy_rep.tools.lint import Severity
 MEMBERS = [*Access, *Kind, *Reason, *Severity]
 
 
-def test_ours_a_member_equals_its_value_and_stands_for_it_as_a_key() -> None:
+def test_a_member_equals_its_value_and_stands_for_it_as_a_key() -> None:
     for member in MEMBERS:
         assert member == member.value
         assert {member.value: 1}[member] == 1
 
 
-def test_ours_a_member_is_written_as_its_value() -> None:
+def test_a_member_is_written_as_its_value() -> None:
     # What a member with the base class str gives by itself differs between Python 3.10, 3.11 and 3.12.
     for member in MEMBERS:
         value = member.value
@@ -36,7 +36,7 @@ def test_ours_a_member_is_written_as_its_value() -> None:
 
 
 @pytest.mark.parametrize("exporter", [JsonItemExporter, JsonLinesItemExporter, CsvItemExporter, XmlItemExporter])
-def test_ours_a_feed_holds_the_value_of_a_member(exporter: Callable[[BytesIO], BaseItemExporter]) -> None:
+def test_a_feed_holds_the_value_of_a_member(exporter: Callable[[BytesIO], BaseItemExporter]) -> None:
     def exported(reason: str) -> bytes:
         file = BytesIO()
         feed = exporter(file)

@@ -40,7 +40,7 @@ def at_once(question: Callable[[], object]) -> list[object]:
         return [asked.result(timeout=60) for asked in [threads.submit(ask) for _ in range(THREADS)]]
 
 
-def test_ours_threads_that_share_a_file_get_the_answers_of_one_alone(hasty: None) -> None:
+def test_threads_that_share_a_file_get_the_answers_of_one_alone(hasty: None) -> None:
     def ask(file: RobotsTxt) -> object:
         verdicts = [file.verdict("x", url) for url in URLS]
         lines = [(verdict.allowed, verdict.line, verdict.rule) for verdict in verdicts]
@@ -52,7 +52,7 @@ def test_ours_threads_that_share_a_file_get_the_answers_of_one_alone(hasty: None
         assert at_once(lambda file=file: ask(file)) == [expected] * THREADS  # type: ignore[misc]
 
 
-def test_ours_threads_that_ask_two_files_for_many_tokens_get_the_answers_of_one_alone(hasty: None) -> None:
+def test_threads_that_ask_two_files_for_many_tokens_get_the_answers_of_one_alone(hasty: None) -> None:
     bodies = [BODY, b"\n" + BODY]
 
     def ask(files: list[RobotsTxt]) -> object:

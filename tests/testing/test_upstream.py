@@ -36,7 +36,7 @@ def cases(page: str) -> list[tuple[bytes, str, str, bool]]:
 
 
 @pytest.mark.parametrize("page", ["docs/upstream/protego.md", "docs/upstream/cpython-robotparser.md"])
-def test_ours_answers_each_case_the_other_way(page: str) -> None:
+def test_answers_each_case_the_other_way(page: str) -> None:
     found = cases(page)
     assert len(found) == len(ROW.findall(PAGES[page])) >= 7
     for robots, agent, url, allowed in found:

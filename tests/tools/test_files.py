@@ -62,7 +62,7 @@ def test_no_cell_of_csv_is_a_formula() -> None:
         (RULES, ""),
     ],
 )
-def test_ours_a_file_of_captures_is_told_from_one_of_rules(body: bytes, kind: str) -> None:
+def test_a_file_of_captures_is_told_from_one_of_rules(body: bytes, kind: str) -> None:
     assert binary_kind(body) == kind
 
 
@@ -81,7 +81,7 @@ def test_ours_a_file_of_captures_is_told_from_one_of_rules(body: bytes, kind: st
         (b"GIF89a", "a GIF image, not plain text"),
     ],
 )
-def test_ours_who_gives_another_file_for_a_robots_txt_learns_what_reads_it(body: bytes, problem: str) -> None:
+def test_who_gives_another_file_for_a_robots_txt_learns_what_reads_it(body: bytes, problem: str) -> None:
     assert not_plain_text(binary_kind(body)) == problem
     with pytest.raises(OSError, match=problem):
         require_text(body)
@@ -101,7 +101,7 @@ def test_ours_who_gives_another_file_for_a_robots_txt_learns_what_reads_it(body:
         (b"", WARC, "an empty file, not a WARC file"),
     ],
 )
-def test_ours_a_file_in_the_wrong_place_is_named_with_what_reads_it(
+def test_a_file_in_the_wrong_place_is_named_with_what_reads_it(
     tmp_path: Path, body: bytes, wanted: str, problem: str
 ) -> None:
     (tmp_path / "it").write_bytes(body)
@@ -116,7 +116,7 @@ def test_ours_a_file_in_the_wrong_place_is_named_with_what_reads_it(
         (IN_WARC, PARQUET, "a folder, not a Parquet file; scrapy robots survey --warc reads the files in it"),
     ],
 )
-def test_ours_a_folder_in_the_wrong_place_is_named_with_what_reads_it(
+def test_a_folder_in_the_wrong_place_is_named_with_what_reads_it(
     tmp_path: Path, body: bytes, wanted: str, problem: str
 ) -> None:
     (tmp_path / "_SUCCESS").touch()

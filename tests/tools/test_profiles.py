@@ -273,7 +273,7 @@ def test_bing_a_delay_for_all_counts_beside_its_group_in_its_dialect() -> None:
     assert reading(parse(body, DIALECTS["bing"]), "bingbot").crawl_delay == 5.0
 
 
-def test_ours_the_line_is_that_which_names_the_crawler_where_those_for_all_count_too() -> None:
+def test_the_line_is_that_which_names_the_crawler_where_those_for_all_count_too() -> None:
     body = b"User-agent: *\nDisallow: /\n\nUser-agent: GPTBot\nDisallow: /a\n"
     as_read = reading(parse(body, DIALECTS["geoportal-first"]), "GPTBot")
     assert (as_read.group, as_read.line, as_read.sentence) == (OWN, 4, "GPTBot is named, line 4")

@@ -53,7 +53,7 @@ def test_a_crawl_of_which_nothing_passed_names_its_first_request(caplog: pytest.
     ]
 
 
-def test_ours_start_requests_that_are_all_forbidden_are_told_although_others_pass(
+def test_start_requests_that_are_all_forbidden_are_told_although_others_pass(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     warnings = told(caplog, request("private/1"), request("open", is_start=False))
@@ -62,7 +62,7 @@ def test_ours_start_requests_that_are_all_forbidden_are_told_although_others_pas
 
 
 @pytest.mark.parametrize("is_answered", [False, True])
-def test_ours_a_start_request_that_passes_or_is_answered_is_reason_enough_to_say_nothing(
+def test_a_start_request_that_passes_or_is_answered_is_reason_enough_to_say_nothing(
     is_answered: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     others = [request("private/1"), request("open", is_start=False), request("open2", is_start=not is_answered)]

@@ -61,7 +61,7 @@ def judge(gate: RepMiddleware, request: Request) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/private/open", "/mine", "/robots.txt", "/caf%C3%A9?x=1"])
 @pytest.mark.parametrize("agent", ["mybot/1.0", "other", ""])
-def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
+def test_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
     extension = extension_of(crawler_at_rest())
     short, long = (Request(f"{SITE}{path}", headers={"User-Agent": agent}) for _ in range(2))
     robots = extension.registry.current(short.url)
@@ -72,7 +72,7 @@ def test_ours_the_stamp_is_that_of_the_long_way(path: str, agent: str) -> None:
     assert short.meta == long.meta
 
 
-def test_ours_each_request_has_a_stamp_of_its_own() -> None:
+def test_each_request_has_a_stamp_of_its_own() -> None:
     extension = extension_of(crawler_at_rest())
     first, second = Request(f"{SITE}/1"), Request(f"{SITE}/2")
     assert passes(extension, first)
@@ -81,7 +81,7 @@ def test_ours_each_request_has_a_stamp_of_its_own() -> None:
     assert second.meta[META_KEY]["page"] is None
 
 
-def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
+def test_a_stamp_that_was_copied_is_replaced() -> None:
     extension = extension_of(crawler_at_rest())
     copied = Request(f"{SITE}/")
     assert passes(extension, copied)
@@ -92,7 +92,7 @@ def test_ours_a_stamp_that_was_copied_is_replaced() -> None:
     assert (copied.meta[META_KEY]["verdict"], copied.meta[META_KEY]["rule"]) == ("allowed", None)
 
 
-def test_ours_a_stamp_that_was_copied_into_a_request_for_a_robots_txt_is_removed() -> None:
+def test_a_stamp_that_was_copied_into_a_request_for_a_robots_txt_is_removed() -> None:
     gate = gate_of(crawler_at_rest())
     meta = {"is_robotstxt_request": True, "dont_obey_robotstxt": True}
     assert gate.process_request(Request(f"{SITE}/robots.txt", meta=meta)) is None
@@ -112,25 +112,25 @@ MORE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("settings", MORE.values(), ids=MORE)
-def test_ours_where_the_owner_of_the_crawl_asks_for_more_nothing_passes_by_it(settings: dict[str, Any]) -> None:
+def test_where_the_owner_of_the_crawl_asks_for_more_nothing_passes_by_it(settings: dict[str, Any]) -> None:
     assert not passes(extension_of(crawler_at_rest(settings)), Request(f"{SITE}/"))
 
 
-def test_ours_what_obeys_nothing_asks_nothing_and_stamps_nothing() -> None:
+def test_what_obeys_nothing_asks_nothing_and_stamps_nothing() -> None:
     extension, request = extension_of(crawler_at_rest({"ROBOTSTXT_OBEY": False})), Request(f"{SITE}/private")
     assert passes(extension, request)
     assert not request.meta
     assert not passes(extension, Request(f"{SITE}/private", meta={"rep_fetch": True}))
 
 
-def test_ours_what_obeys_nothing_still_uses_the_download_slot_of_the_site_behind_a_service() -> None:
+def test_what_obeys_nothing_still_uses_the_download_slot_of_the_site_behind_a_service() -> None:
     settings = {"ROBOTSTXT_OBEY": False, "REP_TARGET_URL": {"api.example": "url"}}
     gate, request = gate_of(crawler_at_rest(settings)), Request(f"https://api.example/?url={SITE}/")
     judge(gate, request)
     assert request.meta["download_slot"] == "a.example"
 
 
-def test_ours_what_obeys_nothing_is_still_written_to_the_audit_log(tmp_path: Path) -> None:
+def test_what_obeys_nothing_is_still_written_to_the_audit_log(tmp_path: Path) -> None:
     settings = {"ROBOTSTXT_OBEY": False, "REP_AUDIT": str(tmp_path / "audit.jsonl")}
     extension = extension_of(crawler_at_rest(settings))
     assert not passes(extension, Request(f"{SITE}/"))
@@ -140,11 +140,11 @@ def test_ours_what_obeys_nothing_is_still_written_to_the_audit_log(tmp_path: Pat
 
 
 @pytest.mark.parametrize("key", ["dont_obey_robotstxt", "rep_fetch", "download_slot", "rep"])
-def test_ours_a_request_that_asks_for_more_does_not_pass_by_it(key: str) -> None:
+def test_a_request_that_asks_for_more_does_not_pass_by_it(key: str) -> None:
     assert not passes(extension_of(crawler_at_rest()), Request(f"{SITE}/", meta={key: "x"}))
 
 
-def test_ours_no_robots_txt_or_one_that_has_expired_or_asks_for_a_delay_lets_nothing_pass_by_it() -> None:
+def test_no_robots_txt_or_one_that_has_expired_or_asks_for_a_delay_lets_nothing_pass_by_it() -> None:
     request = Request(f"{SITE}/")
     assert passes(extension_of(crawler_at_rest()), request.copy())
     assert not passes(crawler_at_rest().get_extension(RepExtension), request)

@@ -17,7 +17,7 @@ def report_of(memory_entries: int) -> DelayReport:
     return DelayReport(Crawl.of(crawler_at_rest({"REP_MEMORY_ENTRIES": memory_entries})))
 
 
-def test_ours_an_origin_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_origin_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "scrapy_rep")
     report, origin = report_of(10), Origin.from_url("https://a.example")
     for _ in range(3):
@@ -26,7 +26,7 @@ def test_ours_an_origin_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.parametrize("memory_entries", [1, 7, 100])
-def test_ours_the_slowest_are_named_although_memory_is_short(
+def test_the_slowest_are_named_although_memory_is_short(
     memory_entries: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "scrapy_rep")

@@ -89,7 +89,7 @@ def test_a_delay_that_is_no_longer_required_is_undone() -> None:
     assert require(slots, 7, 2.0)
 
 
-def test_ours_waits_of_one_download_slot_count_once_until_the_last_has_ended(clock: Simulation) -> None:
+def test_waits_of_one_download_slot_count_once_until_the_last_has_ended(clock: Simulation) -> None:
     waits, state, without_floor = Waits(), Slot("a"), Slot("b")
     state.floor = 1.0
     for what in (state, without_floor):
@@ -107,7 +107,7 @@ def test_ours_waits_of_one_download_slot_count_once_until_the_last_has_ended(clo
     assert (waits.seconds, waits.now) == (3, {})
 
 
-def test_ours_each_download_slot_of_a_site_keeps_its_delay_and_loses_it_with_the_site() -> None:
+def test_each_download_slot_of_a_site_keeps_its_delay_and_loses_it_with_the_site() -> None:
     slots, downloader = fill(10_000, is_dropped=False)
     source = Origin.from_url("https://7.example"), ("mybot",)
     assert slots.require("another", source, 2.0)

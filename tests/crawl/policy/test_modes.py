@@ -37,11 +37,11 @@ MODES = Modes(
         ("https://elsewhere.example/", None),
     ],
 )
-def test_ours_the_most_specific_site_decides(url: str, mode: Mode | None) -> None:
+def test_the_most_specific_site_decides(url: str, mode: Mode | None) -> None:
     assert MODES.of(Origin.from_url(url)) is mode
 
 
-def test_ours_a_star_covers_every_host_that_nothing_else_covers() -> None:
+def test_a_star_covers_every_host_that_nothing_else_covers() -> None:
     modes = Modes({"*": "report", "shop.example.com": "obey"})
     assert modes.of(Origin.from_url("https://any.example/")) is Mode.REPORT
     assert modes.of(Origin.from_url("https://localhost/")) is Mode.REPORT
@@ -53,24 +53,24 @@ def test_ours_a_star_covers_every_host_that_nothing_else_covers() -> None:
     ["", "*.", "a b", "example.com:8080", "https://example.com/path", "*x.com", "ftp://", ".a.com", "*.*.com",
      "https://*.example.com", "https://*", "a.com,b.com", "a\\b.com", "https://example.com?x", "https://a:b@c.com"],
 )  # fmt: skip
-def test_ours_what_is_not_a_site_is_refused(site: str) -> None:
+def test_what_is_not_a_site_is_refused(site: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         Modes({site: "obey"})
 
 
 @pytest.mark.parametrize("mode", ["off", "Obey", "", "never"])
-def test_ours_what_is_not_a_mode_is_refused(mode: str) -> None:
+def test_what_is_not_a_mode_is_refused(mode: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         Modes({"example.com": mode})
 
 
-def test_ours_a_site_that_is_named_twice_is_refused() -> None:
+def test_a_site_that_is_named_twice_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'example\.com' has two different modes"):
         Modes({"Example.COM": "report", "example.com": "obey"})
     assert Modes({"Example.COM": "obey", "example.com": "obey"})
 
 
-def test_ours_a_dot_at_the_end_of_a_host_leads_to_no_other_mode() -> None:
+def test_a_dot_at_the_end_of_a_host_leads_to_no_other_mode() -> None:
     modes = Modes({"*": "ignore", "shop.example": "obey", "https://a.example.": "obey", "*.b.example": "obey"})
     for url in ("https://shop.example./", "https://a.example/", "https://a.example./", "https://x.b.example./"):
         assert modes.of(Origin.from_url(url)) is Mode.OBEY

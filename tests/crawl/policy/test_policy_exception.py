@@ -32,7 +32,7 @@ def read(*entries: dict[str, Any]) -> list[PolicyException]:
     return read_exceptions(entries, now=NOW)
 
 
-def test_ours_an_exception_has_a_pattern_a_reason_and_an_end() -> None:
+def test_an_exception_has_a_pattern_a_reason_and_an_end() -> None:
     (exception,) = read(GOOD)
     assert exception.pattern == "/api/*"
     assert str(exception.origin) == "https://shop.example"
@@ -65,25 +65,25 @@ def test_ours_an_exception_has_a_pattern_a_reason_and_an_end() -> None:
         ({"pattern": "/x"}, "unknown key 'pattern'"),
     ],
 )
-def test_ours_an_entry_that_cannot_be_says_what_to_write(change: dict[str, Any], message: str) -> None:
+def test_an_entry_that_cannot_be_says_what_to_write(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=r"exception 2: ") as caught:
         read(GOOD, {**GOOD, **change})
     assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(("names", "kinds"), [("visit-time", set()), (["visit-time", "rule"], {Reason.RULE})])
-def test_ours_an_exception_for_visit_time_warns_and_lifts_nothing(names: Any, kinds: set[Reason]) -> None:
+def test_an_exception_for_visit_time_warns_and_lifts_nothing(names: Any, kinds: set[Reason]) -> None:
     with pytest.warns(ScrapyDeprecationWarning, match="'visit-time' no longer has an effect; remove it"):
         (exception,) = read({**GOOD, "for": names})
     assert exception.kinds == kinds
 
 
-def test_ours_a_whole_site_has_to_be_meant() -> None:
+def test_a_whole_site_has_to_be_meant() -> None:
     (exception,) = read({**GOOD, "url": "https://shop.example/*", "whole_site": True})
     assert ExceptionIndex([exception]).find("https://shop.example/any", Reason.RULE, None, NOW) is exception
 
 
-def test_ours_an_exception_covers_what_a_rule_with_its_pattern_would() -> None:
+def test_an_exception_covers_what_a_rule_with_its_pattern_would() -> None:
     (exception,) = read(GOOD)
     index = ExceptionIndex([exception])
     assert index.find("https://shop.example/api/stores?page=2", Reason.RULE, None, NOW) is exception
@@ -94,14 +94,14 @@ def test_ours_an_exception_covers_what_a_rule_with_its_pattern_would() -> None:
     assert index.find("https://shop.example/api/stores", Reason.UNREACHABLE, None, NOW) is None
 
 
-def test_ours_of_several_the_longest_pattern_applies() -> None:
+def test_of_several_the_longest_pattern_applies() -> None:
     wide, narrow = read(GOOD, {**GOOD, "url": "https://shop.example/api/stores/", "reason": "ticket 48"})
     index = ExceptionIndex([wide, narrow])
     assert index.find("https://shop.example/api/stores/1", Reason.RULE, None, NOW) is narrow
     assert index.find("https://shop.example/api/x", Reason.RULE, None, NOW) is wide
 
 
-def test_ours_an_exception_ends_with_its_last_day_in_utc() -> None:
+def test_an_exception_ends_with_its_last_day_in_utc() -> None:
     ends, stays = read({**GOOD, "until": "2026-11-22"}, {**GOOD, "url": "https://shop.example/a"})
     index = ExceptionIndex([ends, stays])
     assert index.find("https://shop.example/api/", Reason.RULE, None, NOW) is ends
@@ -111,7 +111,7 @@ def test_ours_an_exception_ends_with_its_last_day_in_utc() -> None:
     )
 
 
-def test_ours_an_exception_for_a_rule_lapses_when_another_rule_decides() -> None:
+def test_an_exception_for_a_rule_lapses_when_another_rule_decides() -> None:
     (exception,) = read({**GOOD, "rule": "disallow:/api/"})
     index, url = ExceptionIndex([exception]), "https://shop.example/api/stores"
     assert index.find(url, Reason.RULE, "Disallow: /api/", NOW) is exception
@@ -119,21 +119,21 @@ def test_ours_an_exception_for_a_rule_lapses_when_another_rule_decides() -> None
     assert index.find(url, Reason.RULE, None, NOW) is None
 
 
-def test_ours_a_rule_that_an_exception_names_is_nothing_to_an_unreachable_origin() -> None:
+def test_a_rule_that_an_exception_names_is_nothing_to_an_unreachable_origin() -> None:
     (exception,) = read({**GOOD, "for": ["rule", "unreachable"], "rule": "Disallow: /api/"})
     index, url = ExceptionIndex([exception]), "https://shop.example/api/stores"
     assert index.find(url, Reason.UNREACHABLE, None, NOW) is exception
     assert index.find(url, Reason.RULE, "Disallow: /", NOW) is None
 
 
-def test_ours_exceptions_come_from_a_toml_file(tmp_path: Path) -> None:
+def test_exceptions_come_from_a_toml_file(tmp_path: Path) -> None:
     path = tmp_path / "robots-exceptions.toml"
     path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\nreason = "ticket"\nuntil = 2027-03-31\n')
     (exception,) = read(*read_exceptions_file(path))  # type: ignore[arg-type]
     assert exception.until == date(2027, 3, 31)
 
 
-def test_ours_python_3_10_reads_them_by_tomli(tmp_path: Path) -> None:
+def test_python_3_10_reads_them_by_tomli(tmp_path: Path) -> None:
     pytest.importorskip("tomli")
     path = tmp_path / "robots-exceptions.toml"
     path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n')
@@ -147,14 +147,14 @@ def test_ours_python_3_10_reads_them_by_tomli(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["x = 1", "[[exceptions]]\n", "[exception]\nurl = 1", "[[", "\x00"])
-def test_ours_a_toml_file_that_says_something_else_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_toml_file_that_says_something_else_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "robots-exceptions.toml"
     path.write_text(text)
     with pytest.raises(InvalidSettingError, match=str(path)):
         exceptions_of(RepSettings(exceptions_file=str(path)))
 
 
-def test_ours_ten_thousand_exceptions_cost_a_question_next_to_nothing() -> None:
+def test_ten_thousand_exceptions_cost_a_question_next_to_nothing() -> None:
     entries = [
         {**GOOD, "url": f"https://shop.example/{'*/' * (number % 7)}section-{number}/*$"}
         for number in range(10_000)
@@ -177,13 +177,13 @@ def test_ours_ten_thousand_exceptions_cost_a_question_next_to_nothing() -> None:
     ["/api/../private", "/api/..", "/api/..?x", "/api/%2e%2E/private", "/api/.%2e/private", "/api/..%2Fprivate",
      "/api\\..\\private", "/api/x/../../private"],
 )  # fmt: skip
-def test_ours_a_path_that_leads_out_of_the_pattern_is_not_covered(path: str) -> None:
+def test_a_path_that_leads_out_of_the_pattern_is_not_covered(path: str) -> None:
     index = ExceptionIndex(read({**GOOD, "url": "https://shop.example/api"}))
     assert index.find(f"https://shop.example{path}", Reason.RULE, None, NOW) is None
 
 
 @pytest.mark.parametrize("path", ["/api/..x/", "/api/x..", "/api/...", "/api/.", "/api?next=/../x"])
-def test_ours_dots_that_lead_nowhere_are_covered(path: str) -> None:
+def test_dots_that_lead_nowhere_are_covered(path: str) -> None:
     index = ExceptionIndex(read({**GOOD, "url": "https://shop.example/api"}))
     assert index.find(f"https://shop.example{path}", Reason.RULE, None, NOW) is not None
 
@@ -205,30 +205,30 @@ def test_ours_dots_that_lead_nowhere_are_covered(path: str) -> None:
         ({"for": [["rule"]]}, "write a list of rule"),
     ],
 )
-def test_ours_what_would_never_apply_or_apply_too_long_is_refused(change: dict[str, Any], message: str) -> None:
+def test_what_would_never_apply_or_apply_too_long_is_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=r"exception 1: ") as caught:
         read({**GOOD, **change})
     assert message in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
-def test_ours_a_rule_may_be_copied_with_its_comment() -> None:
+def test_a_rule_may_be_copied_with_its_comment() -> None:
     (exception,) = read({**GOOD, "rule": "Disallow: /api/  # ours"})
     assert exception.rule == "Disallow: /api/"
 
 
-def test_ours_an_exception_may_last_a_year_and_a_day() -> None:
+def test_an_exception_may_last_a_year_and_a_day() -> None:
     (exception,) = read({**GOOD, "until": "2027-11-23"})
     assert ExceptionIndex([exception]).find("https://shop.example/api/", Reason.RULE, None, NOW) is exception
 
 
-def test_ours_a_toml_file_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
+def test_a_toml_file_may_start_with_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "robots-exceptions.toml"
     path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n', encoding="utf-8-sig")
     assert read_exceptions_file(path) == [{"url": "https://shop.example/api/*"}]
 
 
-def test_ours_an_error_in_the_file_names_the_file(tmp_path: Path) -> None:
+def test_an_error_in_the_file_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "robots-exceptions.toml"
     path.write_text('[[exception]]\nurl = "https://shop.example/api/*"\n')
     with pytest.raises(InvalidSettingError, match=rf"{path}.*exception 1: .*reason is missing"):
@@ -253,19 +253,19 @@ def covered(path: str) -> bool:
 
 
 @pytest.mark.parametrize("step", STEPS_UP.split())
-def test_ours_a_step_up_in_disguise_is_not_covered(step: str) -> None:
+def test_a_step_up_in_disguise_is_not_covered(step: str) -> None:
     assert not covered(f"stores/{step}/admin")
     assert not covered(step)
     assert not covered(f"stores/{step}?x")
 
 
 @pytest.mark.parametrize("separator", SEPARATORS.split())
-def test_ours_a_step_up_behind_any_spelling_of_a_slash_is_not_covered(separator: str) -> None:
+def test_a_step_up_behind_any_spelling_of_a_slash_is_not_covered(separator: str) -> None:
     assert not covered(f"stores{separator}..")
     assert not covered(f"stores/..{separator}admin")
 
 
-def test_ours_a_path_that_is_encoded_too_often_is_not_covered() -> None:
+def test_a_path_that_is_encoded_too_often_is_not_covered() -> None:
     assert covered("%2525252565")
     assert not covered(f"%{'25' * 40}65")
 
@@ -275,11 +275,11 @@ def test_ours_a_path_that_is_encoded_too_often_is_not_covered() -> None:
     ["", "..x/", "x../y", ".../x", "a..b", ".;/x", ".well-known/x", "caf%c3%a9/%C0-propos", "x;v=..y", "100%25/a",
      "%e2%80%a6x", "proxy/https%253a%252f%252fsite.example%252f", "x%20y/z+z", "~user/..-x"],
 )  # fmt: skip
-def test_ours_a_path_that_only_looks_like_a_step_up_stays_covered(path: str) -> None:
+def test_a_path_that_only_looks_like_a_step_up_stays_covered(path: str) -> None:
     assert covered(path)
 
 
-def test_ours_a_long_path_of_dots_and_escapes_is_judged_in_a_moment() -> None:
+def test_a_long_path_of_dots_and_escapes_is_judged_in_a_moment() -> None:
     for path in ("%25" * 60_000, ".%20" * 60_000, "%c0%ae" * 30_000, ";." * 60_000, "./" * 60_000):
         began = perf_counter()
         covered(path)

@@ -102,11 +102,11 @@ def fetched(registry: Fetches) -> KeptFile:
         ("ftp://l.example/rsl.xml", None),
     ],
 )
-def test_ours_a_site_names_licenses_that_it_may_lead_to(url: str, file: SiteFile | None) -> None:
+def test_a_site_names_licenses_that_it_may_lead_to(url: str, file: SiteFile | None) -> None:
     assert license_at(url, A) == file
 
 
-def test_ours_a_site_without_https_may_name_others_without() -> None:
+def test_a_site_without_https_may_name_others_without() -> None:
     assert license_at("http://l.example/x", Origin("http", "a.example", 80)) == SiteFile.at("http://l.example/x")
 
 
@@ -133,7 +133,7 @@ def test_rsl_the_files_are_needed_again_when_the_license_has_expired() -> None:
         assert said.files[str(FILE)].is_read
 
 
-def test_ours_a_license_is_read_once_for_all_who_name_it_and_forgotten_with_them() -> None:
+def test_a_license_is_read_once_for_all_who_name_it_and_forgotten_with_them() -> None:
     until = NOW + 2 * DAY
     registry = Fetches(entry(2, until=until), entry(2, until=until), entry(2, fetched=NOW - 1), entry(3))
     files, cause = files_of(registry), Request(str(A))
@@ -155,7 +155,7 @@ def test_ours_a_license_is_read_once_for_all_who_name_it_and_forgotten_with_them
     assert not files._kept
 
 
-def test_ours_a_crawl_that_is_closing_waits_for_no_file() -> None:
+def test_a_crawl_that_is_closing_waits_for_no_file() -> None:
     registry = Fetches()
     registry.refresh = hang  # type: ignore[method-assign]
     files, robots = files_of(registry, REP_PURPOSES=["ai-train"]), robots_of()
@@ -173,7 +173,7 @@ async def hang(*_: Any, **__: Any) -> Any:
     await asyncio.Event().wait()
 
 
-def test_ours_the_memory_of_a_license_counts() -> None:
+def test_the_memory_of_a_license_counts() -> None:
     license_ = '<license><permits type="usage">a b c d e f g h i j</permits></license>'
     contents = "".join(f'<content url="/*{number}">{license_}</content>' for number in range(300))
     body = f'<rsl xmlns="https://rslstandard.org/rsl">{contents}</rsl>'.encode()

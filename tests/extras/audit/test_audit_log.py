@@ -33,7 +33,7 @@ def problems(path: Path) -> list[tuple[int, str]]:
     return [(line.number, line.flaw) for line in read_events(path) if line.flaw]
 
 
-def test_ours_each_event_is_a_line_of_json_in_a_chain(tmp_path: Path) -> None:
+def test_each_event_is_a_line_of_json_in_a_chain(tmp_path: Path) -> None:
     path = write(tmp_path / "deep" / "audit.jsonl", "start", "décision", "end")
     assert [json.loads(line)["event"] for line in path.read_text("utf-8").splitlines()] == [
         "start",
@@ -43,7 +43,7 @@ def test_ours_each_event_is_a_line_of_json_in_a_chain(tmp_path: Path) -> None:
     assert problems(path) == []
 
 
-def test_ours_a_second_crawl_goes_on_with_the_chain(tmp_path: Path) -> None:
+def test_a_second_crawl_goes_on_with_the_chain(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     write(path, "start", "x" * 200_000)
     write(path, "start", "end")
@@ -62,14 +62,14 @@ def test_ours_a_second_crawl_goes_on_with_the_chain(tmp_path: Path) -> None:
     ],
     ids=["changed", "removed", "swapped", "first-removed", "repeated"],
 )
-def test_ours_a_log_that_was_edited_shows_it(tmp_path: Path, edit: object, at: int) -> None:
+def test_a_log_that_was_edited_shows_it(tmp_path: Path, edit: object, at: int) -> None:
     path = write(tmp_path / "audit.jsonl", "one", "two", "three", "four")
     lines = path.read_text().splitlines()
     path.write_text("\n".join(edit(lines)) + "\n")  # type: ignore[operator]
     assert problems(path)[0][0] == at
 
 
-def test_ours_a_killed_process_tears_the_last_line_at_most(tmp_path: Path) -> None:
+def test_a_killed_process_tears_the_last_line_at_most(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     code = (
         "from pathlib import Path; from scrapy_rep.extras.audit.audit_log import AuditLog; import sys\n"
@@ -87,9 +87,7 @@ def test_ours_a_killed_process_tears_the_last_line_at_most(tmp_path: Path) -> No
     assert [problem for _, problem in problems(path)] in ([], ["torn"])
 
 
-def test_ours_two_processes_with_one_path_write_a_file_each(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_two_processes_with_one_path_write_a_file_each(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     pytest.importorskip("fcntl")
     first = AuditLog(tmp_path / "audit.jsonl")
     second = AuditLog(tmp_path / "audit.jsonl")
@@ -102,7 +100,7 @@ def test_ours_two_processes_with_one_path_write_a_file_each(
     assert problems(first.path) == problems(second.path) == []
 
 
-def test_ours_any_number_of_crawls_with_one_path_write_a_file_each(tmp_path: Path) -> None:
+def test_any_number_of_crawls_with_one_path_write_a_file_each(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     logs = [AuditLog(tmp_path / "audit.jsonl") for _ in range(5)]
     for log in logs:
@@ -112,7 +110,7 @@ def test_ours_any_number_of_crawls_with_one_path_write_a_file_each(tmp_path: Pat
     assert [problems(log.path) for log in logs] == [[]] * 5
 
 
-def test_ours_a_file_system_without_locks_takes_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_locks_takes_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fcntl = pytest.importorskip("fcntl")
 
     def flock(*_: object) -> None:
@@ -122,7 +120,7 @@ def test_ours_a_file_system_without_locks_takes_a_log(tmp_path: Path, monkeypatc
     assert write(tmp_path / "audit.jsonl", "start").name == "audit.jsonl"
 
 
-def test_ours_crawls_of_one_process_may_keep_the_same_body_at_once(tmp_path: Path) -> None:
+def test_crawls_of_one_process_may_keep_the_same_body_at_once(tmp_path: Path) -> None:
     for _ in range(20):
         logs = [AuditLog(tmp_path / f"{n}.jsonl", bodies=tmp_path / "bodies") for n in range(4)]
         name = f"{random.getrandbits(256):064x}"
@@ -133,7 +131,7 @@ def test_ours_crawls_of_one_process_may_keep_the_same_body_at_once(tmp_path: Pat
         assert [log.error for log in logs] == [None] * 4
 
 
-def test_ours_what_was_decided_before_a_body_failed_is_written(tmp_path: Path) -> None:
+def test_what_was_decided_before_a_body_failed_is_written(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl", bodies=tmp_path / "bodies")
     (tmp_path / "bodies").rmdir()
     for event in ("start", "decision"):
@@ -145,7 +143,7 @@ def test_ours_what_was_decided_before_a_body_failed_is_written(tmp_path: Path) -
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be deleted there")
-def test_ours_a_log_that_is_deleted_has_failed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_log_that_is_deleted_has_failed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     log.add("start")
     end = monotonic() + 10
@@ -158,7 +156,7 @@ def test_ours_a_log_that_is_deleted_has_failed(tmp_path: Path, caplog: pytest.Lo
     assert "cannot be written (it was deleted): logging stopped" in caplog.text
 
 
-def test_ours_a_disk_that_hangs_does_not_fill_the_memory(
+def test_a_disk_that_hangs_does_not_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     disk = Event()
@@ -174,7 +172,7 @@ def test_ours_a_disk_that_hangs_does_not_fill_the_memory(
     assert 100 <= len(log.path.read_bytes().splitlines()) <= 300
 
 
-def test_ours_a_line_holds_no_character_that_steers_a_terminal_or_ends_a_line(tmp_path: Path) -> None:
+def test_a_line_holds_no_character_that_steers_a_terminal_or_ends_a_line(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     text = "a\nb\u2028c\x85d\x9b2Je\u202ef\udc80g\x00é"
     log.add("decision", referer=text)
@@ -187,7 +185,7 @@ def test_ours_a_line_holds_no_character_that_steers_a_terminal_or_ends_a_line(tm
     assert problems(log.path) == []
 
 
-def test_ours_a_value_that_is_not_json_does_not_end_the_log(tmp_path: Path) -> None:
+def test_a_value_that_is_not_json_does_not_end_the_log(tmp_path: Path) -> None:
     log = AuditLog(tmp_path / "audit.jsonl")
     log.add("start", user_agent=b"bot")
     log.close()
@@ -195,7 +193,7 @@ def test_ours_a_value_that_is_not_json_does_not_end_the_log(tmp_path: Path) -> N
     assert json.loads(log.path.read_text())["user_agent"] == "b'bot'"
 
 
-def test_ours_a_file_that_may_not_grow_tears_one_line(tmp_path: Path) -> None:
+def test_a_file_that_may_not_grow_tears_one_line(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     log = AuditLog(tmp_path / "audit.jsonl")
@@ -212,7 +210,7 @@ def test_ours_a_file_that_may_not_grow_tears_one_line(tmp_path: Path) -> None:
     assert [problem for _, problem in problems(log.path)] in ([], ["torn"])
 
 
-def test_ours_a_body_is_kept_once_under_its_sha256(tmp_path: Path) -> None:
+def test_a_body_is_kept_once_under_its_sha256(tmp_path: Path) -> None:
     for _ in range(2):
         log = AuditLog(tmp_path / "audit.jsonl", bodies=tmp_path / "bodies")
         log.add_body("ab" * 32, b"User-agent: *\n")
@@ -222,7 +220,7 @@ def test_ours_a_body_is_kept_once_under_its_sha256(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_ours_a_full_disk_is_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_is_one_warning(caplog: pytest.LogCaptureFixture) -> None:
     log = AuditLog(Path("/dev/full"))
     with caplog.at_level(logging.WARNING):
         for _ in range(3):

@@ -81,7 +81,7 @@ def test_rfc_9110_10_2_3_the_seconds_that_a_site_asks_for(headers: dict[str, str
     assert seconds_asked(Response("http://a.example", 429, headers=headers), NOW) == seconds
 
 
-def test_ours_the_delay_doubles_from_one_second_to_the_most(backoff: SiteBackoff, clock: Simulation) -> None:
+def test_the_delay_doubles_from_one_second_to_the_most(backoff: SiteBackoff, clock: Simulation) -> None:
     delays = []
     for _ in range(12):
         held = asked(backoff)
@@ -91,17 +91,17 @@ def test_ours_the_delay_doubles_from_one_second_to_the_most(backoff: SiteBackoff
     assert delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]
 
 
-def test_ours_it_begins_at_twice_the_delay_of_the_slot_where_that_is_more(backoff: SiteBackoff) -> None:
+def test_it_begins_at_twice_the_delay_of_the_slot_where_that_is_more(backoff: SiteBackoff) -> None:
     assert 10 <= asked(backoff, own=5.0) <= 12.5
 
 
-def test_ours_what_the_site_asks_for_is_held_to_the_letter(backoff: SiteBackoff) -> None:
+def test_what_the_site_asks_for_is_held_to_the_letter(backoff: SiteBackoff) -> None:
     assert asked(backoff, own=5.0, seconds=3.0) == 3.0
     assert asked(backoff, own=5.0, seconds=2.0) == 3.0
     assert backoff.delay == 1.0
 
 
-def test_ours_a_good_answer_halves_the_delay_once_for_each_request_that_began_after_it(
+def test_a_good_answer_halves_the_delay_once_for_each_request_that_began_after_it(
     backoff: SiteBackoff, clock: Simulation
 ) -> None:
     asked(backoff)
@@ -114,13 +114,13 @@ def test_ours_a_good_answer_halves_the_delay_once_for_each_request_that_began_af
     assert [recovered(backoff, clock) for _ in range(3)] == [1, 0.5, 0.25]
 
 
-def test_ours_it_falls_to_a_little_less_than_the_site_took(backoff: SiteBackoff, clock: Simulation) -> None:
+def test_it_falls_to_a_little_less_than_the_site_took(backoff: SiteBackoff, clock: Simulation) -> None:
     asked(backoff, TOO_MANY, accepted=10)
     assert [recovered(backoff, clock) for _ in range(4)] == [0.5, 0.25, 0.125, pytest.approx(0.11)]
     assert recovered(backoff, clock) == pytest.approx(0.11)
 
 
-def test_ours_a_pace_that_was_still_too_fast_is_measured_again(backoff: SiteBackoff, clock: Simulation) -> None:
+def test_a_pace_that_was_still_too_fast_is_measured_again(backoff: SiteBackoff, clock: Simulation) -> None:
     asked(backoff, TOO_MANY, accepted=10)
     recover(backoff, clock)
     asked(backoff, TOO_MANY, accepted=2)  # in the second before, the delay was still falling
@@ -133,7 +133,7 @@ def test_ours_a_pace_that_was_still_too_fast_is_measured_again(backoff: SiteBack
     assert backoff.pace == pytest.approx(0.1375)
 
 
-def test_ours_a_pace_grows_by_half_at_most(backoff: SiteBackoff, clock: Simulation) -> None:
+def test_a_pace_grows_by_half_at_most(backoff: SiteBackoff, clock: Simulation) -> None:
     asked(backoff, TOO_MANY, accepted=10)
     recover(backoff, clock)
     clock.advance(1)
@@ -144,7 +144,7 @@ def test_ours_a_pace_grows_by_half_at_most(backoff: SiteBackoff, clock: Simulati
 @pytest.mark.parametrize(
     ("plea", "accepted"), [(TOO_MANY, 2), (BUSY, 10)], ids=["a few answers", "no limit named"]
 )
-def test_ours_the_first_time_that_says_nothing_of_a_pace(
+def test_the_first_time_that_says_nothing_of_a_pace(
     backoff: SiteBackoff, clock: Simulation, plea: Plea, accepted: int
 ) -> None:
     asked(backoff, plea, accepted=accepted)
@@ -155,7 +155,7 @@ def test_ours_the_first_time_that_says_nothing_of_a_pace(
     assert backoff.pace == pytest.approx(0.55)
 
 
-def test_ours_after_quiet_the_pace_rises_step_by_step_and_the_back_off_ends(
+def test_after_quiet_the_pace_rises_step_by_step_and_the_back_off_ends(
     backoff: SiteBackoff, clock: Simulation
 ) -> None:
     asked(backoff, TOO_MANY, accepted=10)
@@ -173,9 +173,7 @@ def test_ours_after_quiet_the_pace_rises_step_by_step_and_the_back_off_ends(
     assert steps == 11
 
 
-def test_ours_it_ends_where_the_slot_has_a_longer_delay_of_its_own(
-    backoff: SiteBackoff, clock: Simulation
-) -> None:
+def test_it_ends_where_the_slot_has_a_longer_delay_of_its_own(backoff: SiteBackoff, clock: Simulation) -> None:
     asked(backoff, TOO_MANY, accepted=10)
     recover(backoff, clock)
     clock.advance(QUIET)
@@ -183,7 +181,7 @@ def test_ours_it_ends_where_the_slot_has_a_longer_delay_of_its_own(
     assert not backoff.relax(1.0)
 
 
-def test_ours_it_ends_where_no_request_is_left(backoff: SiteBackoff, clock: Simulation) -> None:
+def test_it_ends_where_no_request_is_left(backoff: SiteBackoff, clock: Simulation) -> None:
     held = asked(backoff)
     clock.advance(held + QUIET - 1)
     assert backoff.relax(0.0)
@@ -191,7 +189,7 @@ def test_ours_it_ends_where_no_request_is_left(backoff: SiteBackoff, clock: Simu
     assert not backoff.relax(0.0)
 
 
-def test_ours_a_delay_that_is_hardly_one_is_none(backoff: SiteBackoff, clock: Simulation) -> None:
+def test_a_delay_that_is_hardly_one_is_none(backoff: SiteBackoff, clock: Simulation) -> None:
     asked(backoff)
     floors = [backoff.floor]
     while floors[-1]:
@@ -201,7 +199,7 @@ def test_ours_a_delay_that_is_hardly_one_is_none(backoff: SiteBackoff, clock: Si
     assert backoff.relax(0.0)  # until it has been quiet, what was learned is kept
 
 
-def test_ours_what_another_process_was_asked_counts_if_it_is_more(backoff: SiteBackoff) -> None:
+def test_what_another_process_was_asked_counts_if_it_is_more(backoff: SiteBackoff) -> None:
     asked(backoff, seconds=5.0)
     backoff.adopt(3.0, 4.0, 0.2)
     assert (backoff.seconds_left(), backoff.delay, backoff.pace) == (5.0, 4.0, 0.2)

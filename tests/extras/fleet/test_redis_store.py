@@ -91,7 +91,7 @@ def test_an_older_answer_does_not_replace_a_newer_one(connection: DirectConnecti
     assert found.body == b"new"
 
 
-def test_ours_an_entry_dated_in_the_future_is_replaced(connection: DirectConnection) -> None:
+def test_an_entry_dated_in_the_future_is_replaced(connection: DirectConnection) -> None:
     at_once(store_of(connection).put(replace(ENTRY, body=b"of next week", fetched_at=NOW + 7 * DAY)))
     at_once(store_of(connection).put(ENTRY))
     assert at_once(store_of(connection).get(ORIGIN)) == ENTRY

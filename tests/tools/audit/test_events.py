@@ -42,21 +42,21 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(log).read_text("utf-8").splitlines()]
 
 
-def test_ours_every_event_has_its_section(written: list[dict[str, Any]]) -> None:
+def test_every_event_has_its_section(written: list[dict[str, Any]]) -> None:
     assert {event["event"] for event in written} == {*EVENTS}
     assert all(section(PAGE, f"## {name}") for name in EVENTS)
     assert set(names(section(PAGE, "## Every event"))) == EVERYWHERE
 
 
 @pytest.mark.parametrize("name", EVENTS)
-def test_ours_every_field_of_an_event_has_its_row(written: list[dict[str, Any]], name: str) -> None:
+def test_every_field_of_an_event_has_its_row(written: list[dict[str, Any]], name: str) -> None:
     for event in written:
         if event["event"] == name:
             assert set(event) >= EVERYWHERE
             assert set(event) - EVERYWHERE == set(names(section(PAGE, f"## {name}")))
 
 
-def test_ours_the_fields_of_counts_and_exceptions_are_named(written: list[dict[str, Any]]) -> None:
+def test_the_fields_of_counts_and_exceptions_are_named(written: list[dict[str, Any]]) -> None:
     by_name = {event["event"]: event for event in written}
     nested = [by_name["sums"]["counts"][0], by_name["sums"]["dropped"][0], by_name["start"]["exceptions"][0]]
     nested += [by_name["page"]["said"][0], by_name["ai"]["statements"][0]]

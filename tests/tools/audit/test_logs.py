@@ -24,7 +24,7 @@ def notes(log: Log) -> list[tuple[int, str]]:
     return [(remark.line, remark.text) for remark in log.notes.first]
 
 
-def test_ours_a_log_of_two_runs_is_intact_and_ends_with_the_hash_of_its_last_line(tmp_path: Path) -> None:
+def test_a_log_of_two_runs_is_intact_and_ends_with_the_hash_of_its_last_line(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", *RUN, *RUN)
     log = Log(path)
     assert (log.is_intact, notes(log), log.lines, len(log.runs)) == (True, [], 20, 2)
@@ -79,13 +79,13 @@ DOUBT = "was changed, or lines were removed, added or swapped here"
         "other robots",
     ],
 )
-def test_ours_a_change_is_named_with_its_line(tmp_path: Path, edit: Edit, line: int, text: str) -> None:
+def test_a_change_is_named_with_its_line(tmp_path: Path, edit: Edit, line: int, text: str) -> None:
     path = write(tmp_path / "a.jsonl", *RUN)
     path.write_bytes(b"\n".join(edit(path.read_bytes().splitlines())) + b"\n")
     assert any(number == line and text in found for number, found in problems(Log(path))), problems(Log(path))
 
 
-def test_ours_lines_that_are_removed_at_the_end_are_not_seen_but_change_the_last_hash(tmp_path: Path) -> None:
+def test_lines_that_are_removed_at_the_end_are_not_seen_but_change_the_last_hash(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", *RUN)
     before = Log(path)
     path.write_bytes(b"\n".join(path.read_bytes().splitlines()[:-2]) + b"\n")
@@ -102,7 +102,7 @@ def test_ours_lines_that_are_removed_at_the_end_are_not_seen_but_change_the_last
         ([START, sums(excepted=1), *RUN], ("1 requests as excepted", "0")),
     ],
 )  # fmt: skip
-def test_ours_a_chain_that_was_computed_anew_still_has_to_add_up(
+def test_a_chain_that_was_computed_anew_still_has_to_add_up(
     tmp_path: Path, events: list[object], counts: tuple[str, str]
 ) -> None:
     ((_, found),) = problems(Log(write(tmp_path / "a.jsonl", *events)))
@@ -112,12 +112,12 @@ def test_ours_a_chain_that_was_computed_anew_still_has_to_add_up(
     )
 
 
-def test_ours_a_log_without_its_beginning_says_so_even_with_a_new_chain(tmp_path: Path) -> None:
+def test_a_log_without_its_beginning_says_so_even_with_a_new_chain(tmp_path: Path) -> None:
     log = Log(write(tmp_path / "a.jsonl", EXCEPTED, end(excepted=0)))
     assert problems(log)[0] == (1, "the log does not begin with the start of a run: its beginning is missing")
 
 
-def test_ours_a_last_line_that_a_killed_process_tore_is_said_and_is_no_change(tmp_path: Path) -> None:
+def test_a_last_line_that_a_killed_process_tore_is_said_and_is_no_change(tmp_path: Path) -> None:
     log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, b'{"event":"dec', end=b""))
     assert log.is_intact
     assert notes(log) == [
@@ -127,14 +127,14 @@ def test_ours_a_last_line_that_a_killed_process_tore_is_said_and_is_no_change(tm
 
 
 @pytest.mark.parametrize("torn", [b'{"event":"dec', b'{"event":"decision","exception":{}', b'{"event":{}'])
-def test_ours_a_line_that_was_torn_before_the_next_crawl_began_is_no_change(tmp_path: Path, torn: bytes) -> None:
+def test_a_line_that_was_torn_before_the_next_crawl_began_is_no_change(tmp_path: Path, torn: bytes) -> None:
     log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, torn, *RUN))
     assert log.is_intact
     assert notes(log)[0] == (4, "the line is torn: the process was killed, and a later crawl continued")
     assert notes(log)[1] == (5, "the previous run has no end: its process was killed")
 
 
-def test_ours_a_crawl_goes_on_behind_a_torn_line_for_real(tmp_path: Path) -> None:
+def test_a_crawl_goes_on_behind_a_torn_line_for_real(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", START, b'{"event":"dec', end=b"")
     audit = AuditLog(path)
     audit.add("start", **{name: value for name, value in START.items() if name != "event"})
@@ -143,7 +143,7 @@ def test_ours_a_crawl_goes_on_behind_a_torn_line_for_real(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 10_000, b"[[[[", b'{"event":"sta'])
-def test_ours_what_holds_no_run_is_no_intact_log(tmp_path: Path, content: bytes) -> None:
+def test_what_holds_no_run_is_no_intact_log(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.jsonl").write_bytes(content)
     ((line, text),) = problems(Log(tmp_path / "a.jsonl"))
     assert (line, text.startswith("the log holds no run: ")) == (0, True)
@@ -158,7 +158,7 @@ def with_body(digest: object) -> list[object]:
     return [START, seen, seen, end()]
 
 
-def test_ours_bodies_are_there_and_unchanged(tmp_path: Path) -> None:
+def test_bodies_are_there_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / f"{DIGEST}.txt").write_bytes(BODY)
     log = Log(write(tmp_path / "a.jsonl", *with_body(DIGEST)), tmp_path)
     assert log.bodies
@@ -176,9 +176,7 @@ def test_ours_bodies_are_there_and_unchanged(tmp_path: Path) -> None:
     ],
     ids=["altered", "missing", "folder", "path", "capitals"],
 )
-def test_ours_a_body_that_is_missing_or_altered_is_named_with_the_line(
-    tmp_path: Path, digest: str, text: str
-) -> None:
+def test_a_body_that_is_missing_or_altered_is_named_with_the_line(tmp_path: Path, digest: str, text: str) -> None:
     (tmp_path / f"{DIGEST}.txt").write_bytes(BODY + b" ")
     (tmp_path / "secret.txt").write_bytes(b"")
     (tmp_path / f"{'cd' * 32}.txt").mkdir()
@@ -186,7 +184,7 @@ def test_ours_a_body_that_is_missing_or_altered_is_named_with_the_line(
     assert (line, text in found) == (2, True)
 
 
-def test_ours_runs_beyond_the_limit_are_summed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_beyond_the_limit_are_summed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "_MOST_RUNS", 2)
     log = Log(write(tmp_path / "a.jsonl", *RUN, *RUN, *RUN, *RUN))
     assert (log.is_intact, len(log.runs), log.runs_left_out) == (True, 2, 2)
@@ -197,12 +195,12 @@ OTHERS = [b"User-agent: *\nDisallow: /\n", b"\x8f\n\0\n", b'{"event": "GET"}\n{"
 
 
 @pytest.mark.parametrize("content", OTHERS)
-def test_ours_a_file_of_another_kind_is_no_log_whatever_its_lines_are(tmp_path: Path, content: bytes) -> None:
+def test_a_file_of_another_kind_is_no_log_whatever_its_lines_are(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "other").write_bytes(content)
     with pytest.raises(ValueError, match="not an audit log: none of its lines is an event"):
         Log(tmp_path / "other")
 
 
-def test_ours_remarks_beyond_the_limit_are_counted(tmp_path: Path) -> None:
+def test_remarks_beyond_the_limit_are_counted(tmp_path: Path) -> None:
     log = Log(write(tmp_path / "a.jsonl", START, *[b"{}"] * 50))
     assert (len(log.problems.first), log.problems.number) == (20, 50)

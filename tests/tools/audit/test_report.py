@@ -34,7 +34,7 @@ def summary_of(folder: Path, *events: Any) -> Summary:
     return Summary([Log(write(folder / "a.jsonl", *events))])
 
 
-def test_ours_it_opens_with_who_what_and_whether(tmp_path: Path) -> None:
+def test_it_opens_with_who_what_and_whether(tmp_path: Path) -> None:
     summary = summary_of(tmp_path, *RUN)
     assert summary.sentences() == (
         "The spider shop requested pages of 1 site on 22 November 2026, 09:12 to 09:40 UTC, under the name"
@@ -73,26 +73,26 @@ OTHER = {**EXCEPTED, "exception": {**EXCEPTED["exception"], "reason": "a trial"}
         ([FORBIDDEN], "No request was sent", "grey"),
     ],
 )  # fmt: skip
-def test_ours_the_badge_says_what_was_done_and_is_red_where_nobody_permitted_it(
+def test_the_badge_says_what_was_done_and_is_red_where_nobody_permitted_it(
     tmp_path: Path, events: list[Any], verdict: str, colour: str
 ) -> None:
     assert summary_of(tmp_path, START, *events).verdict() == (verdict, colour)
 
 
-def test_ours_grey_is_what_was_not_sent_and_red_what_was_sent_without_permission(tmp_path: Path) -> None:
+def test_grey_is_what_was_not_sent_and_red_what_was_sent_without_permission(tmp_path: Path) -> None:
     page = report(summary_of(tmp_path, *RUN))
     bars = re.findall(r'(?s)<tr><th scope="row">(.*?)</th><td>.*?<rect class="(\w+)"', page)
     assert dict(bars)["not sent"] == "grey"
     assert [name for name, colour in bars if colour == "red"] == ["against robots.txt, in the mode report"]
 
 
-def test_ours_a_run_without_an_end_is_counted_with_at_least(tmp_path: Path) -> None:
+def test_a_run_without_an_end_is_counted_with_at_least(tmp_path: Path) -> None:
     assert (
         summary_of(tmp_path, START, EXCEPTED).sentences()[1].startswith("At least 1 request was sent. 1 of them")
     )
 
 
-def test_ours_a_broken_log_is_said_first(tmp_path: Path) -> None:
+def test_a_broken_log_is_said_first(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", *RUN)
     path.write_bytes(path.read_bytes().replace(b"/api/1", b"/api/2", 1))
     page = report(Summary([Log(path)]))
@@ -100,7 +100,7 @@ def test_ours_a_broken_log_is_said_first(tmp_path: Path) -> None:
     assert "line 4: this line does not follow line 3" in page
 
 
-def test_ours_several_runs_name_their_spiders_and_days(tmp_path: Path) -> None:
+def test_several_runs_name_their_spiders_and_days(tmp_path: Path) -> None:
     other = {**START, "spider": "news", "time": "2026-11-20T23:59:01Z", "agents": ["NewsBot"]}
     who = summary_of(tmp_path, *RUN, other, *RUN[1:]).sentences()[0]
     assert who == (
@@ -109,7 +109,7 @@ def test_ours_several_runs_name_their_spiders_and_days(tmp_path: Path) -> None:
     )
 
 
-def test_ours_more_words_than_fit_are_summed_up(tmp_path: Path) -> None:
+def test_more_words_than_fit_are_summed_up(tmp_path: Path) -> None:
     events = [
         decision("excepted", exception={"url": SHOP, "reason": f"reason {number}", "until": "2027-01-01"})
         for number in range(5)
@@ -117,7 +117,7 @@ def test_ours_more_words_than_fit_are_summed_up(tmp_path: Path) -> None:
     assert summary_of(tmp_path, START, *events).sentences()[1].endswith("reason 2; 2 for other reasons.")
 
 
-def test_ours_sites_that_slowed_the_crawl_down_are_in_the_sentence_and_in_a_table(tmp_path: Path) -> None:
+def test_sites_that_slowed_the_crawl_down_are_in_the_sentence_and_in_a_table(tmp_path: Path) -> None:
     summary = summary_of(tmp_path, START, BACKOFF, BACKOFF)
     assert summary.sentences()[1].endswith(
         "2 times the crawl slowed down, because a site asked for that or failed repeatedly."
@@ -128,7 +128,7 @@ def test_ours_sites_that_slowed_the_crawl_down_are_in_the_sentence_and_in_a_tabl
     assert "<h2>Slowed down</h2>" not in report(summary_of(tmp_path, *RUN))
 
 
-def test_ours_what_pages_say_and_what_was_dropped_is_in_tables_and_the_sum_in_the_sentence(tmp_path: Path) -> None:
+def test_what_pages_say_and_what_was_dropped_is_in_tables_and_the_sum_in_the_sentence(tmp_path: Path) -> None:
     summary = summary_of(tmp_path, START, PAGE, AI, dropped(3), dropped(1, "item", "its page says noindex"))
     assert summary.sentences()[1].endswith("4 links and items were dropped, because robots.txt or a page says so.")
     page = report(summary)
@@ -145,7 +145,7 @@ NOTES = ["Pages that restrict what becomes of them", "Reserved pages", "Dropped 
 EVIL = '"><script>alert(1)</script><img src=//h onerror=x>\u202e{{ 7*7 }}'
 
 
-def test_ours_what_a_hostile_log_says_is_text(tmp_path: Path) -> None:
+def test_what_a_hostile_log_says_is_text(tmp_path: Path) -> None:
     evil = {name: EVIL for name in START if name not in {"event", "time", "v"}}
     page = report(
         summary_of(
@@ -167,7 +167,7 @@ def test_ours_what_a_hostile_log_says_is_text(tmp_path: Path) -> None:
     assert "{{ 7*7 }}" in page
 
 
-def test_ours_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
+def test_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
     page = report(summary_of(tmp_path, *RUN))
     assert not re.findall(
         r"(?i)<(?:script|link|img|iframe|object|base|form)|url\(|@import|\son\w+=|(?:src|href)=", page
@@ -175,14 +175,14 @@ def test_ours_it_loads_nothing_and_runs_nothing(tmp_path: Path) -> None:
     assert "default-src 'none'" in page
 
 
-def test_ours_each_cell_of_a_narrow_page_has_its_label(tmp_path: Path) -> None:
+def test_each_cell_of_a_narrow_page_has_its_label(tmp_path: Path) -> None:
     page = report(summary_of(tmp_path, *RUN))
     tables = "".join(re.findall(r'<table class="grid">.*?</table>', page, re.DOTALL))
     assert tables.count("<td") == tables.count("data-label=") >= 20
 
 
 @needs_chromium
-def test_ours_a_real_browser_shows_it(tmp_path: Path) -> None:
+def test_a_real_browser_shows_it(tmp_path: Path) -> None:
     page = tmp_path / "audit.html"
     html = report(summary_of(tmp_path, *RUN))
     page.write_text(html, encoding="utf-8")

@@ -52,11 +52,11 @@ def tallied(run: Run, name: str) -> dict[tuple[str, ...], tuple[int, list[str]]]
     return {(*map(fact.get, TALLIES[name]),): (fact["count"], fact["examples"]) for fact in facts}  # type: ignore[arg-type]
 
 
-def test_ours_the_verdicts_are_those_of_a_crawl() -> None:
+def test_the_verdicts_are_those_of_a_crawl() -> None:
     assert list(VERDICTS) == [outcome.value for outcome in Outcome]
 
 
-def test_ours_a_run_has_its_start_its_counts_and_its_end() -> None:
+def test_a_run_has_its_start_its_counts_and_its_end() -> None:
     run = run_of(*RUN[1:])
     assert (run.start.spider, run.start.agents, run.start.modes) == (
         "shop",
@@ -68,7 +68,7 @@ def test_ours_a_run_has_its_start_its_counts_and_its_end() -> None:
     assert (run.sent, run.contradiction()) == (98, "")
 
 
-def test_ours_requests_are_grouped_by_word_site_and_rule_with_an_example() -> None:
+def test_requests_are_grouped_by_word_site_and_rule_with_an_example() -> None:
     assert tallied(run_of(*RUN[1:]), "groups") == {
         ("excepted", WORD, SHOP, "Disallow: /api/"): (2, [f"{SHOP}/api/1"]),
         ("reported", "the setting REP_MODES (report)", SHOP, "unreachable"): (1, [f"{SHOP}/b"]),
@@ -78,21 +78,21 @@ def test_ours_requests_are_grouped_by_word_site_and_rule_with_an_example() -> No
     }  # fmt: skip
 
 
-def test_ours_exceptions_are_used_or_not_and_stale_copies_are_counted() -> None:
+def test_exceptions_are_used_or_not_and_stale_copies_are_counted() -> None:
     run = run_of(*RUN[1:])
     assert tallied(run, "exceptions_used") == {(*EXCEPTION.values(),): (2, [f"{SHOP}/api/1"])}
     assert [each["url"] for each in run.tallies["exceptions_unused"].facts()] == [UNUSED["url"]]
     assert tallied(run, "stale") == {(SHOP,): (1, [f"{SHOP}/s"])}
 
 
-def test_ours_robots_txt_files_are_counted_by_access_and_unreachable_ones_named() -> None:
+def test_robots_txt_files_are_counted_by_access_and_unreachable_ones_named() -> None:
     seen = {"event": "robots", "origin": SHOP, "access": "unreachable", "error": "timeout"}
     run = run_of(seen, seen, {**seen, "access": "successful"}, {**seen, "access": "strange"})
     assert dict(run.robots) == {"unreachable": 2, "successful": 1, "": 1}
     assert tallied(run, "unreachable") == {(SHOP, "timeout"): (2, [])}
 
 
-def test_ours_download_slots_that_slowed_down_are_counted_those_that_did_so_most_often_first() -> None:
+def test_download_slots_that_slowed_down_are_counted_those_that_did_so_most_often_first() -> None:
     failed = {**BACKOFF, "slot": "b.example", "reason": "failure", "why": "connection refused"}
     run = run_of(BACKOFF, failed, {**failed, "why": "HTTP status 503"})
     assert [*tallied(run, "backoffs").items()] == [
@@ -101,7 +101,7 @@ def test_ours_download_slots_that_slowed_down_are_counted_those_that_did_so_most
     ]
 
 
-def test_ours_pages_are_counted_by_the_restrictions_that_they_state() -> None:
+def test_pages_are_counted_by_the_restrictions_that_they_state() -> None:
     both = {**PAGE, "url": f"{SHOP}/2", "directives": ["noindex", "nofollow"]}
     assert tallied(run_of(PAGE, both, {**PAGE, "directives": ["max-snippet=5"]}), "directives") == {
         ("noindex", SHOP, ""): (2, [f"{SHOP}/old", f"{SHOP}/2"]),
@@ -109,7 +109,7 @@ def test_ours_pages_are_counted_by_the_restrictions_that_they_state() -> None:
     }
 
 
-def test_ours_reserved_pages_are_counted_by_purpose_and_by_what_says_no_to_it() -> None:
+def test_reserved_pages_are_counted_by_purpose_and_by_what_says_no_to_it() -> None:
     silent = {**AI, "url": f"{SHOP}/2", "answers": {"search": "yes", "ai-train": "unknown"}, "statements": []}
     assert tallied(run_of(AI, silent, {**AI, "reserved": False}), "reserved") == {
         ("ai-train", SHOP, "ai-train=no (robots.txt)"): (1, [f"{SHOP}/art"]),
@@ -117,7 +117,7 @@ def test_ours_reserved_pages_are_counted_by_purpose_and_by_what_says_no_to_it() 
     }
 
 
-def test_ours_dropped_links_and_items_are_summed_over_runs() -> None:
+def test_dropped_links_and_items_are_summed_over_runs() -> None:
     run = run_of(dropped(3), dropped(2), dropped(7, "item", "its page says noindex"))
     run.merge(run_of(dropped(1), PAGE))
     assert tallied(run, "dropped") == {
@@ -127,16 +127,16 @@ def test_ours_dropped_links_and_items_are_summed_over_runs() -> None:
     assert run.tallies["directives"].total() == 1
 
 
-def test_ours_the_decisions_of_a_killed_run_count_without_its_sums() -> None:
+def test_the_decisions_of_a_killed_run_count_without_its_sums() -> None:
     assert run_of(EXCEPTED, EXCEPTED).counts == {"excepted": 2}
 
 
-def test_ours_a_request_with_dont_obey_and_no_reason_says_that_there_is_none() -> None:
+def test_a_request_with_dont_obey_and_no_reason_says_that_there_is_none() -> None:
     run = run_of(decision("ignored", reason="dont_obey_robotstxt", rule=None))
     assert run.tallies["groups"].facts()[0]["word"] == "the spider (dont_obey_robotstxt): without a reason"
 
 
-def test_ours_groups_are_bounded_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_are_bounded_and_the_rest_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded, "_MOST_KEYS", 10)
     run = run_of(*(decision("forbidden", rule=f"Disallow: /{number}") for number in range(25)))
     groups = run.tallies["groups"]
@@ -145,7 +145,7 @@ def test_ours_groups_are_bounded_and_the_rest_is_counted(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("value", [True, -1, 1.5, float("nan"), float("inf"), 10**15 + 1, "7", None, [7]])
-def test_ours_a_count_that_is_none_counts_nothing(value: object) -> None:
+def test_a_count_that_is_none_counts_nothing(value: object) -> None:
     counts = [{"origin": SHOP, "verdict": "allowed", "count": each} for each in (value, 7)]
     assert run_of({"event": "sums", "counts": counts}).counts == {"allowed": 7}
 
@@ -167,7 +167,7 @@ EVENTS = st.fixed_dictionaries(
 
 @fewer(4)
 @given(events=st.lists(EVENTS, max_size=5))
-def test_ours_whatever_the_fields_hold_nothing_is_raised(
+def test_whatever_the_fields_hold_nothing_is_raised(
     tmp_path_factory: pytest.TempPathFactory, events: list[dict[str, Any]]
 ) -> None:
     folder = tmp_path_factory.mktemp("audit")
@@ -195,16 +195,14 @@ def test_ours_whatever_the_fields_hold_nothing_is_raised(
     ],
     ids=str,
 )
-def test_ours_a_hostile_line_is_read(tmp_path: Path, line: bytes) -> None:
+def test_a_hostile_line_is_read(tmp_path: Path, line: bytes) -> None:
     log = Log(write(tmp_path / "a.jsonl", START, line))
     summary = Summary([log])
     assert all(text.isprintable() and len(text) < 3_000 for text in summary.sentences())
     assert len(report(summary)) < 100_000
 
 
-def test_ours_a_line_that_is_too_long_is_hashed_and_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_line_that_is_too_long_is_hashed_and_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "_LONGEST", 1_000)
     long = json.dumps({"event": "decision", "url": "x" * 5_000}).encode()
     log = Log(write(tmp_path / "a.jsonl", START, ROBOTS, long, EXCEPTED))

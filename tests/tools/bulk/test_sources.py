@@ -33,7 +33,7 @@ def origin(url: str) -> Origin:
         ("HTTP+a.example+80", ["http://a.example"], ["https://a.example"]),
     ],
 )
-def test_ours_a_file_speaks_for_the_origins_of_its_name_alone(
+def test_a_file_speaks_for_the_origins_of_its_name_alone(
     tmp_path: Path, name: str, speaks_for: list[str], not_for: list[str]
 ) -> None:
     (tmp_path / name).write_bytes(b"Disallow: /x")
@@ -43,7 +43,7 @@ def test_ours_a_file_speaks_for_the_origins_of_its_name_alone(
     assert [source.get(origin(url)) for url in not_for] == [Missing.NO_FILE] * len(not_for)
 
 
-def test_ours_the_most_exact_name_counts(tmp_path: Path) -> None:
+def test_the_most_exact_name_counts(tmp_path: Path) -> None:
     (tmp_path / "a.example").write_bytes(b"host")
     (tmp_path / "a.example_80").write_bytes(b"port")
     source = open_source(tmp_path)
@@ -51,20 +51,20 @@ def test_ours_the_most_exact_name_counts(tmp_path: Path) -> None:
     assert source.get(origin("https://a.example")) == Known(Access.SUCCESSFUL, b"host")
 
 
-def test_ours_a_file_that_cannot_be_read_allows_nothing(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_allows_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.example").mkdir()
     assert open_source(tmp_path).get(origin("https://a.example")) is Missing.UNREADABLE
 
 
 @pytest.mark.parametrize("host", ["..", ".", "..%2f..%2fsecret", "..\\secret"])
-def test_ours_no_host_leads_out_of_the_folder(tmp_path: Path, host: str) -> None:
+def test_no_host_leads_out_of_the_folder(tmp_path: Path, host: str) -> None:
     (tmp_path / "robots").mkdir()
     (tmp_path / "secret").write_bytes(b"")
     (tmp_path / "..secret").write_bytes(b"")
     assert open_source(tmp_path / "robots").get(Origin("https", host, 443)) is Missing.NO_FILE
 
 
-def test_ours_a_survey_says_which_sites_have_no_file(tmp_path: Path) -> None:
+def test_a_survey_says_which_sites_have_no_file(tmp_path: Path) -> None:
     survey = SurveyFolder(tmp_path)
     survey.open(append=False)
     https, http = origin("https://a.example"), origin("http://a.example")
@@ -79,7 +79,7 @@ def test_ours_a_survey_says_which_sites_have_no_file(tmp_path: Path) -> None:
     assert source.get(origin("https://dead.example")) == Known(Access.UNREACHABLE)
 
 
-def test_ours_a_survey_with_a_damaged_record_is_refused(tmp_path: Path) -> None:
+def test_a_survey_with_a_damaged_record_is_refused(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     (tmp_path / "survey.jsonl").write_text('{"name": 5}\n')
     with pytest.raises(SourceError, match="line 1 is not a row of a survey"):
@@ -87,7 +87,7 @@ def test_ours_a_survey_with_a_damaged_record_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"User-agent: *", b""])
-def test_ours_what_is_no_source_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_what_is_no_source_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(SourceError, match="file"):
         open_source(tmp_path / "file")

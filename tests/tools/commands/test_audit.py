@@ -34,7 +34,7 @@ def audited(*arguments: object) -> tuple[int, str]:
 
 
 @on_each_loop
-def test_ours_the_log_of_a_crawl_is_verified_until_one_octet_of_it_changes(tmp_path: Path, loop: str) -> None:
+def test_the_log_of_a_crawl_is_verified_until_one_octet_of_it_changes(tmp_path: Path, loop: str) -> None:
     log, bodies = tmp_path / "audit.jsonl", tmp_path / "bodies"
     with Site(["127.0.0.1", "127.0.0.2"]) as site:
         site.answer("/robots.txt", robots("User-agent: *\nDisallow: /api/\n"))
@@ -83,7 +83,7 @@ def test_ours_the_log_of_a_crawl_is_verified_until_one_octet_of_it_changes(tmp_p
     assert f"{log}:{number + 1}: this line does not follow line {number}: line {number} was changed, or" in out
 
 
-def test_ours_what_a_site_or_a_spider_makes_up_does_not_stop_the_log_and_is_short(tmp_path: Path) -> None:
+def test_what_a_site_or_a_spider_makes_up_does_not_stop_the_log_and_is_short(tmp_path: Path) -> None:
     log = tmp_path / "audit.jsonl"
     with Site() as site:
         site.answer("/robots.txt", robots(f"User-agent: *\nDisallow: /{'*' * 10_000}\n"))
@@ -96,7 +96,7 @@ def test_ours_what_a_site_or_a_spider_makes_up_does_not_stop_the_log_and_is_shor
     assert audited(log)[0] == 0
 
 
-def test_ours_a_body_that_was_changed_ends_it_with_1(tmp_path: Path) -> None:
+def test_a_body_that_was_changed_ends_it_with_1(tmp_path: Path) -> None:
     seen = {"event": "robots", "origin": SHOP, "access": "successful", "sha256": "ab" * 32}
     log = write(tmp_path / "a.jsonl", START, seen)
     code, out = audited(log, "--bodies", tmp_path)
@@ -104,7 +104,7 @@ def test_ours_a_body_that_was_changed_ends_it_with_1(tmp_path: Path) -> None:
     assert audited(log)[0] == 0
 
 
-def test_ours_text_names_what_went_against_robots_txt_and_by_whose_decision(tmp_path: Path) -> None:
+def test_text_names_what_went_against_robots_txt_and_by_whose_decision(tmp_path: Path) -> None:
     code, out = audited(write(tmp_path / "a.jsonl", *RUN, *RUN))
     assert (code, out.count("\nagainst ")) == (0, 1)
     assert (
@@ -124,14 +124,14 @@ against      4  excepted  https://shop.example.com  Disallow: /api/
     )
 
 
-def test_ours_an_exception_that_one_of_the_runs_needed_is_not_unused(tmp_path: Path) -> None:
+def test_an_exception_that_one_of_the_runs_needed_is_not_unused(tmp_path: Path) -> None:
     not_needed = {**end(), "unused": [EXCEPTION]}
     _, out = audited(write(tmp_path / "a.jsonl", START, ROBOTS, EXCEPTED, sums(excepted=1), START, not_needed))
     assert "against      1  excepted" in out
     assert "unused" not in out
 
 
-def test_ours_sites_that_asked_to_slow_down_are_named_those_that_did_so_most_often_first(tmp_path: Path) -> None:
+def test_sites_that_asked_to_slow_down_are_named_those_that_did_so_most_often_first(tmp_path: Path) -> None:
     busy = {**BACKOFF, "slot": "b.example", "why": "HTTP status 503"}
     log = write(tmp_path / "a.jsonl", START, BACKOFF, busy, busy)
     assert json.loads(audited(log, "--json")[1])["runs"][0]["backoffs"] == [
@@ -140,7 +140,7 @@ def test_ours_sites_that_asked_to_slow_down_are_named_those_that_did_so_most_oft
     ]
 
 
-def test_ours_what_pages_say_and_what_was_dropped_is_summed_up_by_site_and_reason(tmp_path: Path) -> None:
+def test_what_pages_say_and_what_was_dropped_is_summed_up_by_site_and_reason(tmp_path: Path) -> None:
     log = write(tmp_path / "a.jsonl", START, PAGE, PAGE, AI, dropped(3))
     (run,) = json.loads(audited(log, "--json")[1])["runs"]
     site = {"origin": SHOP, "examples": [f"{SHOP}/old"]}
@@ -149,12 +149,12 @@ def test_ours_what_pages_say_and_what_was_dropped_is_summed_up_by_site_and_reaso
     assert whys == ["ai-train=no (robots.txt)", "Disallow: /api/"]
 
 
-def test_ours_a_torn_last_line_is_said_and_ends_it_with_0(tmp_path: Path) -> None:
+def test_a_torn_last_line_is_said_and_ends_it_with_0(tmp_path: Path) -> None:
     code, out = audited(write(tmp_path / "a.jsonl", *RUN, b'{"event":"sta', end=b""))
     assert (code, ":11: the last line is torn: the process was killed while writing it" in out) == (0, True)
 
 
-def test_ours_control_characters_reach_no_terminal(tmp_path: Path) -> None:
+def test_control_characters_reach_no_terminal(tmp_path: Path) -> None:
     evil = {**START, "spider": "\x1b[31m\u202e", "modes": {"\x07": "\x9b"}, "user_agent": "\r\n"}
     busy = {**BACKOFF, "slot": "\x1b[2J", "why": "\u202e"}
     for arguments in ([], ["--json"]):
@@ -162,7 +162,7 @@ def test_ours_control_characters_reach_no_terminal(tmp_path: Path) -> None:
         assert not set("\x1b\u202e\x07\x9b\r") & set(out)
 
 
-def test_ours_a_file_that_cannot_be_read_ends_it_with_2_and_the_others_are_shown(
+def test_a_file_that_cannot_be_read_ends_it_with_2_and_the_others_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = write(tmp_path / "a.jsonl", *RUN)
@@ -176,12 +176,12 @@ def test_ours_a_file_that_cannot_be_read_ends_it_with_2_and_the_others_are_shown
     assert audited(log, "--html", tmp_path) == (2, "")
 
 
-def test_ours_html_is_written_next_to_the_text(tmp_path: Path) -> None:
+def test_html_is_written_next_to_the_text(tmp_path: Path) -> None:
     code, _ = audited(write(tmp_path / "a.jsonl", *RUN), "--html", tmp_path / "audit.html")
     assert (code, "<h1>Audit of 1 crawl</h1>" in (tmp_path / "audit.html").read_text("utf-8")) == (0, True)
 
 
-def test_ours_only_the_page_needs_jinja2(
+def test_only_the_page_needs_jinja2(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)

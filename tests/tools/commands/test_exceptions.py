@@ -40,7 +40,7 @@ def _noon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scrapy_rep.clock.clock.time", lambda: NOW)
 
 
-def test_ours_those_that_end_first_come_first_with_days_url_rule_and_reason() -> None:
+def test_those_that_end_first_come_first_with_days_url_rule_and_reason() -> None:
     assert listed(found=[LATE, SOON, OVER]) == (
         0,
         r"""expired        2026-11-21  https://a.example/x  for rule
@@ -54,18 +54,18 @@ ends today     2026-11-22  https://b.example/x  for unreachable
     )
 
 
-def test_ours_json_is_one_object_a_line() -> None:
+def test_json_is_one_object_a_line() -> None:
     code, out = listed("--json", found=[LATE, OVER])
     first, second = map(json.loads, out.splitlines())
     assert (code, first["expired"], first["days_left"], first["rule"]) == (0, True, -1, None)
     assert second == {**LATE, "for": ["rule"], "days_left": 129, "expired": False, "spiders": []}
 
 
-def test_ours_check_ends_with_1_only_when_one_has_expired() -> None:
+def test_check_ends_with_1_only_when_one_has_expired() -> None:
     assert [listed("--check", found=found)[0] for found in ([], [LATE, SOON], [LATE, OVER])] == [0, 0, 1]
 
 
-def test_ours_one_that_cannot_be_read_ends_it_with_2_and_the_message_of_a_crawl(
+def test_one_that_cannot_be_read_ends_it_with_2_and_the_message_of_a_crawl(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert listed("--check", found=[LATE, {**SOON, "reason": ""}])[0] == 2
@@ -76,11 +76,11 @@ def test_ours_one_that_cannot_be_read_ends_it_with_2_and_the_message_of_a_crawl(
     assert err.count("\n") == 1
 
 
-def test_ours_without_exceptions_it_says_which_settings_hold_none() -> None:
+def test_without_exceptions_it_says_which_settings_hold_none() -> None:
     assert listed() == (0, "REP_EXCEPTIONS and REP_EXCEPTIONS_FILE contain no exceptions\n")
 
 
-def test_ours_the_file_is_read_too(tmp_path: Path) -> None:
+def test_the_file_is_read_too(tmp_path: Path) -> None:
     file = tmp_path / "exceptions.toml"
     file.write_text('[[exception]]\nurl = "https://c.example/y"\nreason = "r"\nuntil = 2027-01-01\n')
     assert "40 days left   2027-01-01  https://c.example/y" in listed(REP_EXCEPTIONS_FILE=str(file))[1]
@@ -93,7 +93,7 @@ def spiders(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {"SPIDER_MODULES": [shop.__name__]}
 
 
-def test_ours_the_spiders_of_the_project_are_all_looked_at(spiders: dict[str, Any]) -> None:
+def test_the_spiders_of_the_project_are_all_looked_at(spiders: dict[str, Any]) -> None:
     code, out = listed("--check", found=[LATE], **spiders)
     first, _, third, *_, summary = out.splitlines()
     assert (code, summary) == (1, "2 exceptions, 1 expired")
@@ -103,7 +103,7 @@ def test_ours_the_spiders_of_the_project_are_all_looked_at(spiders: dict[str, An
     assert [one["spiders"] for one in facts] == [["shop"], []]
 
 
-def test_ours_the_custom_settings_of_one_spider_are_read_where_it_is_named(
+def test_the_custom_settings_of_one_spider_are_read_where_it_is_named(
     spiders: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert listed("--check", "--spider", "named", **spiders)[0] == 0
@@ -114,7 +114,7 @@ def test_ours_the_custom_settings_of_one_spider_are_read_where_it_is_named(
     assert err == "scrapy robots exceptions: error: there is no spider called 'none' in this project\n"
 
 
-def test_ours_a_spider_that_cannot_be_read_is_named(
+def test_a_spider_that_cannot_be_read_is_named(
     spiders: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(shop.Shop, "custom_settings", {"REP_EXCEPTIONS": [{**LATE, "reason": ""}]})

@@ -290,7 +290,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "shop.txt")
 
 
-def test_ours_the_exception_that_would_apply_is_named_and_changes_no_verdict(shop: str) -> None:
+def test_the_exception_that_would_apply_is_named_and_changes_no_verdict(shop: str) -> None:
     code, out = explained("https://shop.example/api/1", "--file", shop, REP_EXCEPTIONS=[EXCEPTION])
     assert code == 1
     assert "exception    excepted until 2027-03-31: ticket 47\n             https://shop.example/api/*\n" in out
@@ -305,7 +305,7 @@ def test_ours_the_exception_that_would_apply_is_named_and_changes_no_verdict(sho
     assert (facts["lapsed_exception"], facts["delay_exception"]) == (None, None)
 
 
-def test_ours_an_exception_for_another_rule_is_said_not_to_apply(shop: str) -> None:
+def test_an_exception_for_another_rule_is_said_not_to_apply(shop: str) -> None:
     pinned = {**EXCEPTION, "rule": "Disallow: /api/"}
     _, out = explained("https://shop.example/api/new/1", "--file", shop, REP_EXCEPTIONS=[pinned])
     assert "exception    does not apply: it is for Disallow: /api/, and another rule decides\n" in out
@@ -314,7 +314,7 @@ def test_ours_an_exception_for_another_rule_is_said_not_to_apply(shop: str) -> N
     assert (facts["exception"], facts["lapsed_exception"]["rule"]) == (None, "Disallow: /api/")
 
 
-def test_ours_an_exception_from_the_delay_is_named_where_there_is_a_delay(shop: str, file: str) -> None:
+def test_an_exception_from_the_delay_is_named_where_there_is_a_delay(shop: str, file: str) -> None:
     lifted = [{**EXCEPTION, "for": "crawl-delay"}]
     asked = ("https://shop.example/api/1", "--agent", "x")
     assert (
@@ -324,7 +324,7 @@ def test_ours_an_exception_from_the_delay_is_named_where_there_is_a_delay(shop: 
     assert "no delay" not in explained(*asked, "--file", file, REP_EXCEPTIONS=lifted)[1]
 
 
-def test_ours_a_mode_other_than_obey_is_named(shop: str) -> None:
+def test_a_mode_other_than_obey_is_named(shop: str) -> None:
     modes = {"shop.example": "report", "b.example": "ignore"}
     urls = [f"https://{host}/api/1" for host in ("shop.example", "b.example", "c.example")]
     code, out = explained(*urls, "--file", shop, REP_MODES=modes)
@@ -439,7 +439,7 @@ def test_a_stored_robots_txt_is_told_to_be_one(tmp_path: Path) -> None:
     assert "without a robots.txt everything is allowed" in out
 
 
-def test_ours_nobody_at_a_shell_waits_for_the_back_off_of_a_crawl(tmp_path: Path) -> None:
+def test_nobody_at_a_shell_waits_for_the_back_off_of_a_crawl(tmp_path: Path) -> None:
     store, addon = {"REP_STORE_PATH": str(tmp_path / "store")}, 'ADDONS={"scrapy_rep.Addon": 300}'
     with Site(ports=2) as site:
         site.answer("/busy", Answer(429, headers=[("Retry-After", "60")]))
@@ -532,7 +532,7 @@ def shops() -> Iterator[Site]:
         yield site
 
 
-def test_ours_with_a_spider_the_first_line_is_what_its_crawl_does_and_the_verdict_is_the_second(
+def test_with_a_spider_the_first_line_is_what_its_crawl_does_and_the_verdict_is_the_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shops: Site
 ) -> None:
     api, until = f"{shops.origin}/api/1", day()
@@ -567,7 +567,7 @@ def test_ours_with_a_spider_the_first_line_is_what_its_crawl_does_and_the_verdic
           "not: Forbidden by robots.txt (line 4, crawl-delay)"]),
     ],
 )  # fmt: skip
-def test_ours_each_setting_of_the_spider_counts(
+def test_each_setting_of_the_spider_counts(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     shops: Site,
@@ -582,7 +582,7 @@ def test_ours_each_setting_of_the_spider_counts(
     assert (found[0], found[2], told) == (code, "", expected)
 
 
-def test_ours_an_unreachable_robots_txt_ends_it_with_2_unless_the_crawl_requests_the_page(
+def test_an_unreachable_robots_txt_ends_it_with_2_unless_the_crawl_requests_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shops: Site
 ) -> None:
     url = f"{shops.origins[1]}/x"
@@ -595,7 +595,7 @@ def test_ours_an_unreachable_robots_txt_ends_it_with_2_unless_the_crawl_requests
     assert (code, out.splitlines()[0]) == (0, f"requested      {url}: robots.txt is not checked")
 
 
-def test_ours_the_spider_is_asked_for_by_its_own_name(
+def test_the_spider_is_asked_for_by_its_own_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shops: Site
 ) -> None:
     shops.answer("/robots.txt", robots("User-agent: NamedBot\nDisallow: /x\n"), shops.origin)
@@ -603,7 +603,7 @@ def test_ours_the_spider_is_asked_for_by_its_own_name(
     assert planned(tmp_path, monkeypatch, f"{shops.origin}/x", "--spider", "shop")[0] == 0
 
 
-def test_ours_the_dialect_is_that_of_the_spider_or_the_one_that_is_named(
+def test_the_dialect_is_that_of_the_spider_or_the_one_that_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shops: Site
 ) -> None:
     shops.answer("/robots.txt", robots("User-agent: *\nDisallow: /*x\n"), shops.origin)
@@ -623,7 +623,7 @@ def test_ours_the_dialect_is_that_of_the_spider_or_the_one_that_is_named(
          'enable no scrapy_rep.RepMiddleware: set ADDONS = {"scrapy_rep.Addon": 300}'),
     ],
 )  # fmt: skip
-def test_ours_a_spider_that_cannot_be_asked_for_ends_it_with_2(
+def test_a_spider_that_cannot_be_asked_for_ends_it_with_2(
     tmp_path: Path, shops: Site, *, arguments: tuple[str, ...], problem: str
 ) -> None:
     modules = ("-s", f"SPIDER_MODULES={Shop.__module__}")
@@ -655,7 +655,7 @@ def test_ctrl_c_ends_it_at_once_and_quietly_with_2(tmp_path: Path, loop: str) ->
 
 
 @pytest.mark.parametrize("store", ["sqlite", "redis"])
-def test_ours_a_back_off_that_another_crawl_was_asked_for_is_told_and_not_waited_for(
+def test_a_back_off_that_another_crawl_was_asked_for_is_told_and_not_waited_for(
     store: str, redis_server: RedisServer, tmp_path: Path
 ) -> None:
     shared = f"REP_STORE_PATH={tmp_path / 'store'}" if store == "sqlite" else f"REP_REDIS_URL={redis_server.url}"
@@ -672,7 +672,7 @@ def test_ours_a_back_off_that_another_crawl_was_asked_for_is_told_and_not_waited
     assert monotonic() - began < 60
 
 
-def test_ours_without_a_back_off_none_is_told(tmp_path: Path) -> None:
+def test_without_a_back_off_none_is_told(tmp_path: Path) -> None:
     with Site() as site:
         _, out, _ = robots_here(tmp_path, "explain", f"{site.origin}/page")
         facts = json.loads(robots_here(tmp_path, "explain", f"{site.origin}/page", "--json")[1])

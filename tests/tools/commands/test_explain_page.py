@@ -58,7 +58,7 @@ def facts(folder: Path, *arguments: str, **settings: str) -> dict[str, Any]:
 # What a robots.txt says.
 
 
-def test_ours_the_signals_of_a_robots_txt_are_shown_with_their_answer_and_line(file: str) -> None:
+def test_the_signals_of_a_robots_txt_are_shown_with_their_answer_and_line(file: str) -> None:
     _, out = explained("/a", "--file", file)
     assert out.endswith(
         """
@@ -72,7 +72,7 @@ AI use       search    yes      line 2        Content-Signal: search=yes
     assert "line 3        Content-Usage" not in explained("/b", "--file", file)[1]
 
 
-def test_ours_json_has_the_same_signals(file: str) -> None:
+def test_json_has_the_same_signals(file: str) -> None:
     ai = json.loads(explained("/b", "--file", file, "--json")[1])["ai"]
     assert ai["answers"] == {"search": "yes", "ai-input": "unknown", "ai-train": "no", "ai-index": "unknown"}
     assert [(one["text"], one["line"]) for one in ai["statements"]] == [
@@ -81,13 +81,13 @@ def test_ours_json_has_the_same_signals(file: str) -> None:
     assert ai["licenses"] == ["https://example.com/license.xml"]
 
 
-def test_ours_a_url_that_is_disallowed_has_no_signals(file: str) -> None:
+def test_a_url_that_is_disallowed_has_no_signals(file: str) -> None:
     assert "AI use" not in explained("/private", "--file", file)[1]
     assert "AI use" not in explained("/private", "--file", file, REP_PURPOSES="ai-train")[1]
     assert json.loads(explained("/private", "--file", file, "--json")[1])["ai"] is None
 
 
-def test_ours_silence_is_shown_only_for_a_declared_purpose(tmp_path: Path, file: str) -> None:
+def test_silence_is_shown_only_for_a_declared_purpose(tmp_path: Path, file: str) -> None:
     (tmp_path / "silent.txt").write_text("User-agent: *\nDisallow: /private\n")
     silent = str(tmp_path / "silent.txt")
     assert "AI use" not in explained("/a", "--file", silent)[1]
@@ -124,7 +124,7 @@ def test_rsl_the_license_of_a_site_is_fetched_once_for_a_full_explanation(tmp_pa
 
 
 @on_each_loop
-def test_ours_a_page_is_requested_once_and_what_it_says_is_shown(tmp_path: Path, loop: str) -> None:
+def test_a_page_is_requested_once_and_what_it_says_is_shown(tmp_path: Path, loop: str) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nContent-Signal: ai-input=yes\nAllow: /\n"))
         site.answer(TDMREP, Answer(body=b'[{"location": "/", "tdm-reservation": 1}]'))
@@ -152,7 +152,7 @@ AI use       search    no       header        Content-Usage: search=n
 """  # fmt: skip
 
 
-def test_ours_the_reservation_of_the_site_counts_where_the_page_has_none(tmp_path: Path) -> None:
+def test_the_reservation_of_the_site_counts_where_the_page_has_none(tmp_path: Path) -> None:
     with Site() as site:
         site.answer(TDMREP, Answer(body=b'[{"location": "/a", "tdm-reservation": 1}]'))
         _, out, _ = asked(tmp_path, f"{site.origin}/a", f"{site.origin}/b")
@@ -165,7 +165,7 @@ def test_ours_the_reservation_of_the_site_counts_where_the_page_has_none(tmp_pat
     assert not uses(second)
 
 
-def test_ours_a_page_that_is_disallowed_is_not_requested(tmp_path: Path) -> None:
+def test_a_page_that_is_disallowed_is_not_requested(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: mybot\nDisallow: /a\n"))
         code, out, _ = asked(tmp_path, f"{site.origin}/a")
@@ -174,7 +174,7 @@ def test_ours_a_page_that_is_disallowed_is_not_requested(tmp_path: Path) -> None
     assert "directives" not in out
 
 
-def test_ours_a_page_that_the_project_may_not_have_is_not_requested_for_another_agent(
+def test_a_page_that_the_project_may_not_have_is_not_requested_for_another_agent(
     tmp_path: Path,
 ) -> None:
     with Site() as site:
@@ -185,7 +185,7 @@ def test_ours_a_page_that_the_project_may_not_have_is_not_requested_for_another_
     assert (code, refused in out) == (0, True)
 
 
-def test_ours_a_page_that_a_crawl_refuses_to_request_because_it_is_reserved_is_explained_all_the_same(
+def test_a_page_that_a_crawl_refuses_to_request_because_it_is_reserved_is_explained_all_the_same(
     tmp_path: Path,
 ) -> None:
     with Site() as site:
@@ -195,7 +195,7 @@ def test_ours_a_page_that_a_crawl_refuses_to_request_because_it_is_reserved_is_e
     assert found["page"]["problem"] is None
 
 
-def test_ours_a_redirect_is_not_followed_and_an_error_page_has_no_effect(tmp_path: Path) -> None:
+def test_a_redirect_is_not_followed_and_an_error_page_has_no_effect(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/old", redirect("/new", 301))
         site.answer("/gone", Answer(404, headers=[("X-Robots-Tag", "noindex")]))
@@ -206,7 +206,7 @@ def test_ours_a_redirect_is_not_followed_and_an_error_page_has_no_effect(tmp_pat
     assert "page         HTTP status 404\n             an error page: what it says has no effect\n" in gone
 
 
-def test_ours_a_page_that_does_not_answer_is_asked_for_once(tmp_path: Path) -> None:
+def test_a_page_that_does_not_answer_is_asked_for_once(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/a", Answer(resets=True))
         found = facts(tmp_path, f"{site.origin}/a")
@@ -215,7 +215,7 @@ def test_ours_a_page_that_does_not_answer_is_asked_for_once(tmp_path: Path) -> N
     assert found["page"]["problem"].startswith("no answer: ")
 
 
-def test_ours_a_page_waits_for_the_crawl_delay(tmp_path: Path) -> None:
+def test_a_page_waits_for_the_crawl_delay(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: *\nCrawl-delay: 0.4\n"))
         site.answer(TDMREP, Answer(404))
@@ -224,7 +224,7 @@ def test_ours_a_page_waits_for_the_crawl_delay(tmp_path: Path) -> None:
     assert second - first > 0.38
 
 
-def test_ours_json_has_what_the_page_says(tmp_path: Path) -> None:
+def test_json_has_what_the_page_says(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/a", Answer(body=PAGE, headers=[HTML, ("X-Robots-Tag", "quux")]))
         found = facts(tmp_path, f"{site.origin}/a")
@@ -240,7 +240,7 @@ def test_ours_json_has_what_the_page_says(tmp_path: Path) -> None:
     assert found["ai"]["answers"]["ai-train"] == "yes"
 
 
-def test_ours_several_agents_share_one_request(tmp_path: Path) -> None:
+def test_several_agents_share_one_request(tmp_path: Path) -> None:
     with Site() as site:
         site.answer("/robots.txt", robots("User-agent: none\nDisallow: /\n"))
         site.answer("/a", Answer(body=PAGE, headers=[HTML]))
@@ -254,6 +254,6 @@ def test_ours_several_agents_share_one_request(tmp_path: Path) -> None:
     }
 
 
-def test_ours_a_page_and_a_file_do_not_go_together(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_and_a_file_do_not_go_together(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert explained("/a", "--page", "--file", file)[0] == 2
     assert "omit --file" in capsys.readouterr().err

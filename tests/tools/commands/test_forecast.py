@@ -174,7 +174,7 @@ def test_modes_and_exceptions_let_pages_pass(site: Site, folder: Path) -> None:
     assert (ignored[0]["pages"], ignored[0]["disallowed"], ignored[0]["delay"]) == (5, 0, 10)
 
 
-def test_ours_pages_that_are_reserved_from_a_purpose_are_not_requested_if_they_are_refused(
+def test_pages_that_are_reserved_from_a_purpose_are_not_requested_if_they_are_refused(
     site: Site, folder: Path
 ) -> None:
     site.answer("/robots.txt", robots(SLOW.replace("Disallow", "Content-Signal: ai-train=no\nDisallow")))
@@ -384,7 +384,7 @@ def back_off(site: Site, seconds: int, **settings: Any) -> None:
 
 
 @pytest.mark.parametrize("store", ["sqlite", "redis"])
-def test_ours_what_another_crawl_was_asked_comes_before_the_first_request(
+def test_what_another_crawl_was_asked_comes_before_the_first_request(
     few_pages: Site, project: Path, store: str, redis_server: RedisServer
 ) -> None:
     settings: dict[str, Any] = (
@@ -404,7 +404,7 @@ def test_ours_what_another_crawl_was_asked_comes_before_the_first_request(
     assert few_pages.paths() == ["/robots.txt", "/busy"]
 
 
-def test_ours_what_is_fetched_waits_for_a_back_off_and_that_is_said(few_pages: Site, project: Path) -> None:
+def test_what_is_fetched_waits_for_a_back_off_and_that_is_said(few_pages: Site, project: Path) -> None:
     shared = {"REP_STORE_PATH": str(project / "store")}
     back_off(few_pages, 5, **shared)
     code, out, err = called(project, few_pages.origin, "--json", **shared)
@@ -501,7 +501,7 @@ def test_a_duration_is_shown_in_two_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
-def test_ours_a_back_off_is_waited_for_once_in_a_download_slot() -> None:
+def test_a_back_off_is_waited_for_once_in_a_download_slot() -> None:
     slow = Pace(10, "Crawl-delay")
 
     def found(within: float) -> list[OriginForecast]:

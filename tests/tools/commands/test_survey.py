@@ -210,7 +210,7 @@ def test_an_archive_in_a_folder_is_named_and_counted_apart(
     assert "https://a.example" not in records(tmp_path / "out")
 
 
-def test_ours_an_image_in_a_folder_is_a_row_as_it_is_in_an_archive(folder: Path, tmp_path: Path) -> None:
+def test_an_image_in_a_folder_is_a_row_as_it_is_in_an_archive(folder: Path, tmp_path: Path) -> None:
     (folder / "a.example").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 300)
     assert surveyed("--files", str(folder), "--out", str(tmp_path / "out"))[1].startswith("4 of 4 sites, 1 with a")
     assert records(tmp_path / "out")["https://a.example"]["disallow"] == 0

@@ -58,13 +58,13 @@ def only(line: str) -> Finding:
         (", ,", "empty-signal", 1, "Add one, such as ai-train=no, or remove the line."),
     ],
 )  # fmt: skip
-def test_ours_a_content_signal_that_is_not_read_is_found(value: str, code: str, column: int, advice: str) -> None:
+def test_a_content_signal_that_is_not_read_is_found(value: str, code: str, column: int, advice: str) -> None:
     finding = only(f"Content-Signal: {value}")
     assert (finding.code, finding.line, finding.column, finding.advice) == (code, 2, column, advice)
 
 
 @pytest.mark.parametrize("level", ["immediate", "reference", "full", "Full"])
-def test_ours_the_levels_of_use_are_known(level: str) -> None:
+def test_the_levels_of_use_are_known(level: str) -> None:
     assert signals(f"Content-Signal: search=YES,AI-Train = no , use={level}") == []
 
 
@@ -113,7 +113,7 @@ def test_ours_the_levels_of_use_are_known(level: str) -> None:
         ("", "empty-signal", "Content-Usage states no preference", ""),
     ],
 )
-def test_ours_a_content_usage_that_is_not_read_is_found_with_what_is_wrong(
+def test_a_content_usage_that_is_not_read_is_found_with_what_is_wrong(
     value: str, code: str, message: str, advice: str
 ) -> None:
     finding = only(f"Content-Usage: {value}")
@@ -126,7 +126,7 @@ def test_ours_a_content_usage_that_is_not_read_is_found_with_what_is_wrong(
     "value",
     ["train-ai=n", "ai-use=n", "/a train-ai=n, search=y", "/a,b=c\ttrain-ai=y", "/*.pdf$ search=n;since=2026"],
 )
-def test_ours_a_content_usage_that_is_read_has_no_finding(value: str) -> None:
+def test_a_content_usage_that_is_read_has_no_finding(value: str) -> None:
     assert signals(f"Content-Usage: {value}") == []
 
 
@@ -137,7 +137,7 @@ ITEMS = st.sampled_from([
 
 
 @given(st.lists(ITEMS, max_size=6).map("".join))
-def test_ours_content_usage_has_a_finding_when_the_reader_reads_less_than_all(value: str) -> None:
+def test_content_usage_has_a_finding_when_the_reader_reads_less_than_all(value: str) -> None:
     found = {each.code for each in signals(f"Content-Usage: {value}")}
     url = "https://h" + (value.split(maxsplit=1)[0] if value.strip().startswith("/") else "/")
     read = read_by(f"{HEAD}Content-Usage: {value}".encode(), url)
@@ -151,14 +151,14 @@ def test_ours_content_usage_has_a_finding_when_the_reader_reads_less_than_all(va
 
 
 @given(st.lists(ITEMS, max_size=6).map("".join))
-def test_ours_what_is_to_be_written_for_content_usage_is_read(value: str) -> None:
+def test_what_is_to_be_written_for_content_usage_is_read(value: str) -> None:
     for finding in signals(f"Content-Usage: {value}"):
         for line in re.findall("“(.+?)”", finding.advice):
             assert signals(f"Content-Usage: {line}") == []
 
 
 @given(st.lists(ITEMS, max_size=6).map("".join))
-def test_ours_content_signal_has_a_finding_when_the_reader_reads_less_than_all(value: str) -> None:
+def test_content_signal_has_a_finding_when_the_reader_reads_less_than_all(value: str) -> None:
     read = read_by(f"{HEAD}Content-Signal: {value}".encode())
     levels = [one for one in read if one.category is None and not one.irregular]
     is_all_read = bool(read) and not any(one.irregular for one in read)
@@ -168,14 +168,14 @@ def test_ours_content_signal_has_a_finding_when_the_reader_reads_less_than_all(v
         assert bool(signals(f"Content-Signal: {value}")) is not is_all_read
 
 
-def test_ours_a_signal_outside_a_group_is_found_with_who_reads_it() -> None:
+def test_a_signal_outside_a_group_is_found_with_who_reads_it() -> None:
     body = b"Content-Signal: ai-train=no\nContent-Usage: train-ai=n\nUser-agent: *\nDisallow: /x\n"
     found = [each.message for each in lint(body) if each.code == "misplaced-content-signal"]
     assert ["so it applies to no crawler" in message for message in found] == [False, True]
     assert {one.signal for one in read_by(body)} == {"Content-Signal"}
 
 
-def test_ours_a_license_that_is_no_url_is_found() -> None:
+def test_a_license_that_is_no_url_is_found() -> None:
     body = HEAD + "License: none (public domain)\nLicense: https://h/l.xml\nDisallow: /x\n"
     assert [each.line for each in lint(body.encode()) if each.code == "license-without-url"] == [2]
     assert RobotsSignals.of(parse(body.encode()), "a").licenses == ("https://h/l.xml",)
@@ -190,7 +190,7 @@ def test_ours_a_license_that_is_no_url_is_found() -> None:
         ("DisallowAITraining:", "Disallow:", "Remove the line."),
     ],
 )
-def test_ours_a_rule_about_training_is_found_once_as_the_rule_that_the_engine_reads(
+def test_a_rule_about_training_is_found_once_as_the_rule_that_the_engine_reads(
     line: str, read_as: str, advice: str
 ) -> None:
     of_rules = {"useless-rule", "site-closed"}
@@ -222,7 +222,7 @@ NOINDEX = {"noindex-record", "noindex-behind-disallow"}
         ("", "Disallow: /", False),
     ],
 )
-def test_ours_a_noindex_is_found_once_and_behind_a_disallow_with_its_line(
+def test_a_noindex_is_found_once_and_behind_a_disallow_with_its_line(
     dialect: Dialect, path: str, rules: str, is_behind: bool
 ) -> None:
     body = f"{HEAD}Noindex: {path}\n{rules}\n".encode()
@@ -232,7 +232,7 @@ def test_ours_a_noindex_is_found_once_and_behind_a_disallow_with_its_line(
         assert "line 3 disallows /" in finding.message
 
 
-def test_ours_a_noindex_for_a_named_crawler_is_behind_its_own_disallow_alone() -> None:
+def test_a_noindex_for_a_named_crawler_is_behind_its_own_disallow_alone() -> None:
     body = "User-agent: a\nNoindex: /x\nDisallow: {}\n\nUser-agent: *\nDisallow: /x\n"
     assert codes(body.format("/y").encode()) & NOINDEX == {"noindex-record"}
     assert codes(body.format("/x").encode()) & NOINDEX == {"noindex-behind-disallow"}
@@ -257,7 +257,7 @@ MANAGED = "User-agent: *\nContent-Signal: search=yes,ai-train=no\nAllow: /\n\nUs
         ("User-agent: *\nDisallow: /\nUser-agent: a\nAllow: /", 0),
     ],
 )
-def test_ours_a_group_that_opens_what_another_one_closes_is_found(dialect: Dialect, body: str, line: int) -> None:
+def test_a_group_that_opens_what_another_one_closes_is_found(dialect: Dialect, body: str, line: int) -> None:
     found = [each.line for each in lint(body.encode(), dialect) if each.code == "group-opens-site"]
     assert found == ([line] if line else [])
 
@@ -272,9 +272,7 @@ def test_ours_a_group_that_opens_what_another_one_closes_is_found(dialect: Diale
         max_size=9,
     )
 )  # fmt: skip
-def test_ours_a_site_that_is_said_to_be_opened_is_closed_without_the_rule(
-    dialect: Dialect, lines: list[str]
-) -> None:
+def test_a_site_that_is_said_to_be_opened_is_closed_without_the_rule(dialect: Dialect, lines: list[str]) -> None:
     body = "\n".join(lines)
     for finding in lint(body.encode(), dialect):
         if finding.code == "group-opens-site":
@@ -296,7 +294,7 @@ def test_ours_a_site_that_is_said_to_be_opened_is_closed_without_the_rule(
         ("Content-Usage: train-ai=n\nUser-agent: a\nUser-agent: b\nDisallow: /x", 0),
     ],
 )
-def test_ours_a_content_usage_between_user_agent_lines_is_found(body: str, line: int) -> None:
+def test_a_content_usage_between_user_agent_lines_is_found(body: str, line: int) -> None:
     found = [each for each in lint(body.encode()) if each.code == "content-usage-between-agents"]
     assert [each.line for each in found] == ([line] if line else [])
     if line:

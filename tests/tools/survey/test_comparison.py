@@ -62,7 +62,7 @@ def changed(tmp_path: Path, *files: bytes | Capture) -> tuple[Sequence[Row], str
         (CLOSED, Capture("", 301, location="https://b.example/"), "robots.txt removed", [], []),
     ],
 )
-def test_ours_a_site_newly_closes_everything_to_who_may_request_nothing_any_more(
+def test_a_site_newly_closes_everything_to_who_may_request_nothing_any_more(
     tmp_path: Path,
     *,
     old: bytes | Capture,
@@ -78,7 +78,7 @@ def test_ours_a_site_newly_closes_everything_to_who_may_request_nothing_any_more
 
 
 @pytest.mark.parametrize("same", [OPEN, NONE, DOWN, b""])
-def test_ours_a_site_that_is_the_same_has_not_changed(tmp_path: Path, same: bytes | Capture) -> None:
+def test_a_site_that_is_the_same_has_not_changed(tmp_path: Path, same: bytes | Capture) -> None:
     assert changed(tmp_path, same, same) is None
 
 
@@ -108,7 +108,7 @@ SHUT = b"User-agent: *\nDisallow: /\n"
                                 ("GPTBot", "3", "all by name", "part through *")]),
     ],
 )  # fmt: skip
-def test_ours_an_event_says_what_was_closed_to_a_crawler_before_and_after(
+def test_an_event_says_what_was_closed_to_a_crawler_before_and_after(
     tmp_path: Path, files: list[bytes | Capture], events: list[tuple[str, ...]]
 ) -> None:
     change = changed(tmp_path, *files)

@@ -166,7 +166,7 @@ SIGNALS = {
 }
 
 
-def test_ours_signals_are_counted_by_file_and_where_they_disagree_the_answer_is_no() -> None:
+def test_signals_are_counted_by_file_and_where_they_disagree_the_answer_is_no() -> None:
     page = page_of(SIGNALS)
     assert table(page, "AI-use signals") == {
         "Content-Signal": 3, "Content-Usage": 1, "License": 1,
@@ -175,7 +175,7 @@ def test_ours_signals_are_counted_by_file_and_where_they_disagree_the_answer_is_
     assert "<p>60% of the files have a Content-Signal" in page
 
 
-def test_ours_without_signals_there_is_no_section_on_them() -> None:
+def test_without_signals_there_is_no_section_on_them() -> None:
     assert "AI-use signals" in page_of({"c": SIGNALS["c"]})
     assert "AI-use signals" not in page_of({"d": SIGNALS["d"]})
     assert "AI-use signals" not in page_of(FILES)
@@ -278,7 +278,7 @@ AI = {
 UNKNOWN = [Row("down", "unreachable", problem="x"), Row("away", "redirected", 301)]
 
 
-def test_ours_each_site_counts_once_by_name_or_through_the_star_in_each_category() -> None:
+def test_each_site_counts_once_by_name_or_through_the_star_in_each_category() -> None:
     page = page_of(AI, without_file("without", 404), *UNKNOWN)
     rows = [[cell for cell in row if not cell.startswith("0")] for row in _blocks(page)]
     assert rows == [
@@ -300,7 +300,7 @@ def _blocks(page: str) -> list[list[str]]:
     return [[row[0], *(re.sub(r"^.*? (\d+) [\d.<]+%$", r"\1", cell) for cell in row[1:])] for row in rows]
 
 
-def test_ours_a_rule_for_everyone_is_no_block_by_name_and_a_group_that_opens_more_is_none() -> None:
+def test_a_rule_for_everyone_is_no_block_by_name_and_a_group_that_opens_more_is_none() -> None:
     star = b"User-agent: *\nDisallow: /wp-admin/\n"
     opened = b"User-agent: *\nDisallow: /\n\nUser-agent: GPTBot\nDisallow: /x\n"
     assert tiles(page_of({"a": star}))["Blocked by name"] == "0 0%"
@@ -309,7 +309,7 @@ def test_ours_a_rule_for_everyone_is_no_block_by_name_and_a_group_that_opens_mor
     assert tiles(page_of({"a": opened}))["Blocked completely"] == "1 100%"
 
 
-def test_ours_a_crawler_is_blocked_by_name_only_where_a_group_names_it() -> None:
+def test_a_crawler_is_blocked_by_name_only_where_a_group_names_it() -> None:
     records = [measure(name, body) for name, body in AI.items()]
     rows = table_rows(page_about([*records, *UNKNOWN]), "AI crawlers blocked completely, by name")
     found = {row[0]: row[1:] for row in rows if len(row) == 5}
@@ -319,7 +319,7 @@ def test_ours_a_crawler_is_blocked_by_name_only_where_a_group_names_it() -> None
     assert set(found) == {*COMMON_AI_CRAWLERS, "ICC-Crawler"}
 
 
-def test_ours_the_counts_of_restrictions_lead_to_the_sites() -> None:
+def test_the_counts_of_restrictions_lead_to_the_sites() -> None:
     page = page_of(AI)
     assert 'href="#list?tag=blocks%3Aany+AI+crawler%3A+everything%2C+by+name">1</a>' in page
     totals = Totals()
@@ -328,7 +328,7 @@ def test_ours_the_counts_of_restrictions_lead_to_the_sites() -> None:
     assert totals.traits["blocks", "any AI crawler: everything, to all crawlers (*)"] == 2
 
 
-def test_ours_an_owner_of_many_sites_is_one_owner() -> None:
+def test_an_owner_of_many_sites_is_one_owner() -> None:
     blocked, opened = b"User-agent: GPTBot\nDisallow: /\n", b"User-agent: *\nAllow: /\n"
     sites = {f"https://{number}.shop.co.uk/robots.txt": blocked for number in range(8)}
     sites |= {"https://a.co.uk/robots.txt": opened, "https://b.example/robots.txt": opened}
@@ -342,7 +342,7 @@ def test_ours_an_owner_of_many_sites_is_one_owner() -> None:
     assert "shop.co.uk has 80% of the sites: shares by domain say more than those by site." in page
 
 
-def test_ours_the_domain_of_a_site_asks_no_network_and_is_the_site_itself_where_it_has_none(
+def test_the_domain_of_a_site_asks_no_network_and_is_the_site_itself_where_it_has_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(socket.socket, "connect", None)
@@ -351,13 +351,13 @@ def test_ours_the_domain_of_a_site_asks_no_network_and_is_the_site_itself_where_
     assert [*map(registrable_domain, names)] == ["b.co.uk", "blogspot.com", *names[2:]]
 
 
-def test_ours_a_folder_of_files_knows_no_status_and_says_it() -> None:
+def test_a_folder_of_files_knows_no_status_and_says_it() -> None:
     said = "Files in a folder have no HTTP status"
     assert said in page_about([measure("a", FILES["a.example"])])
     assert said not in page_of(FILES)
 
 
-def test_ours_a_light_survey_says_nothing_about_findings() -> None:
+def test_a_light_survey_says_nothing_about_findings() -> None:
     page = page_of(FILES, light=True)
     for absent in ("What is wrong", "contain an error"):
         assert absent not in page
@@ -366,13 +366,13 @@ def test_ours_a_light_survey_says_nothing_about_findings() -> None:
     assert "not linted" not in page_of({})
 
 
-def test_ours_a_mixed_survey_says_how_many_files_were_linted() -> None:
+def test_a_mixed_survey_says_how_many_files_were_linted() -> None:
     page = page_of(FILES | {"f": b"User-agent: *\nDisallow: x\n"}, measure("g", b"#", light=True))
     assert "5 of the files were linted" in page
     assert tiles(page)["of the linted files contain an error"] == "1 20%"
 
 
-def test_ours_the_dates_are_those_of_the_captures() -> None:
+def test_the_dates_are_those_of_the_captures() -> None:
     first, last = (
         measure(str(day), b"", fetched_at=datetime(2026, 3, day, tzinfo=timezone.utc)) for day in (4, 9)
     )
@@ -381,7 +381,7 @@ def test_ours_the_dates_are_those_of_the_captures() -> None:
     assert "Report made on 2 January 2026; when the files were captured is not known." in page_of(FILES)
 
 
-def test_ours_a_redirect_that_was_not_followed_says_nothing_about_a_file() -> None:
+def test_a_redirect_that_was_not_followed_says_nothing_about_a_file() -> None:
     capture = Capture("https://h.example/robots.txt", 301, location="https://other.example/robots.txt")
     page = page_of(FILES, Row(**next(rows([capture]))))
     assert "A redirect to another place was not followed" in page

@@ -132,7 +132,7 @@ def test_a_crawler_that_does_not_follow_robots_txt_is_only_asked() -> None:
 _SPECIAL = [crawler.token for crawler in CRAWLERS if special(crawler.token) and not crawler.until]
 
 
-def test_ours_what_all_others_may_is_true_of_each_crawler_that_no_sentence_tells_apart() -> None:
+def test_what_all_others_may_is_true_of_each_crawler_that_no_sentence_tells_apart() -> None:
     choose = random.Random(37)  # noqa: S311
     for _ in range(150):
         names = choose.sample(["*", "Googlebot", "msnbot", "Yandex", "AdsBot-Google", "Applebot"], 2)

@@ -66,7 +66,7 @@ def test_json_leaves_out_what_has_its_default() -> None:
 
 
 @pytest.mark.parametrize("time", [inf, 1e300, -1.0])
-def test_ours_a_time_out_of_range_is_cut_to_one_that_is_read_back(time: float) -> None:
+def test_a_time_out_of_range_is_cut_to_one_that_is_read_back(time: float) -> None:
     times = dict.fromkeys(("fetched_at", "fresh_until", "unreachable_since", "tried_at", "retry_at"), time)
     entry = replace(ENTRY, **times)  # type: ignore[arg-type]
     found = decode(ORIGIN, encode(entry), encode_body(entry))

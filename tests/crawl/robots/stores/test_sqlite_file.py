@@ -99,7 +99,7 @@ def test_an_older_answer_does_not_replace_a_newer_one(file: SqliteFile, path: Pa
     assert (kept and kept.body, bodies(path)) == (b"new", 1)
 
 
-def test_ours_an_entry_dated_in_the_future_is_replaced(file: SqliteFile) -> None:
+def test_an_entry_dated_in_the_future_is_replaced(file: SqliteFile) -> None:
     file.put(replace(ENTRY, fetched_at=NOW + 1e6, body=b"of next week"), "me", NOW + 1e6)
     file.put(replace(ENTRY, fetched_at=NOW, body=b"of now"), "me", NOW)
     kept = file.get(ORIGIN)
