@@ -40,16 +40,7 @@ ENOUGH: Final = 3
 _NAMED: Final = 5  # sites in the summary
 _ADVICE: Final = '. REP_REFUSED = "obey" skips the pages of a site that refuses three in a row'
 _READ: Final = {name.title().encode(): name for name in HEADERS}  # as Scrapy spells keys
-_REFUSED: Final = forbidden_for(Reason.REFUSED)
 _OF_PAGES: Final = "authentication"  # the kind that asks for a login, perhaps for one part of a site
-
-
-class _Pending:
-    """The refusals of a site since its last good answer: their ``urls``, and when the first came (monotonic)."""
-
-    def __init__(self) -> None:
-        self.urls: set[str] = set()
-        self.since = clock.monotonic()
 
 
 class Refusals:
@@ -61,7 +52,7 @@ class Refusals:
         self._most = crawl.settings.memory_entries
         # By origin; each holds the last ``memory_entries``.
         self._counts: Counter[str] = Counter()
-        self._pending: dict[str, _Pending] = {}
+        self._pending: dict[str, tuple[float, set[str]]] = {}  # since when (monotonic), and which URLs
         self._skipped: dict[Origin, Refusal] = {}
         self._of_robots_txt: dict[str, Refusal] = {}  # by the URL that was refused
         self._total = self._sites = 0
@@ -102,9 +93,8 @@ class Refusals:
         via = Via.PROXY if request.meta.get("proxy") else Via.NOBODY
         if self._crawl.targets.of(request) is not request.url:
             via = Via.SERVICE
-        found = response.headers
-        keys = found.keys() & _READ.keys()
-        said = {_READ[key]: b", ".join(found.getlist(key)).decode("latin-1") for key in keys}
+        keys = response.headers.keys() & _READ.keys()
+        said = {_READ[key]: b", ".join(response.headers.getlist(key)).decode("latin-1") for key in keys}
         return read_refusal(response.status, said, via)
 
     def _refused(self, request: Request, origin: Origin, url: str, refusal: Refusal) -> None:
@@ -131,10 +121,10 @@ class Refusals:
             self._count(origin, url, refusal)
 
     def _count(self, origin: Origin, url: str, refusal: Refusal) -> None:
-        row = self._pending.get(str(origin)) or _Pending()
-        row.urls.add(url)
-        _keep(self._pending, str(origin), row, self._most)
-        if len(row.urls) >= ENOUGH:
+        since, urls = self._pending.get(str(origin)) or (clock.monotonic(), set())
+        urls.add(url)
+        _keep(self._pending, str(origin), (since, urls), self._most)
+        if len(urls) >= ENOUGH:
             del self._pending[str(origin)]
             if not self._skipped:
                 self._crawl.downloader.wrap_send(self._send)
@@ -154,7 +144,7 @@ class Refusals:
         if is_exempt(request) or not self._is_skipped(request, url := self._crawl.targets.of(request)):
             return await send(request)
         self._stats.inc_value("rep/refused/skipped_count")
-        raise ForbiddenByRobots(Origin.from_url(url), _REFUSED)
+        raise ForbiddenByRobots(Origin.from_url(url), forbidden_for(Reason.REFUSED))
 
     def _is_skipped(self, request: Request, url: str) -> bool:
         """Whether *request*, for *url*, is not made; one that does not obey robots.txt is."""
@@ -163,7 +153,7 @@ class Refusals:
     def _end_row(self, site: str, began: float) -> None:
         """End the row of *site* for a good answer, unless its request *began* before the first refusal came."""
         row = self._pending.get(site)
-        if row is not None and began > row.since:
+        if row is not None and began > row[0]:
             del self._pending[site]
             self._hear()
 

@@ -177,9 +177,10 @@ class Signer:
         self._crawl.downloader.wrap_send(self._send)
 
     async def _send(self, send: Send, request: Request) -> Response:
-        if not self._has_to_sign(request):
+        authority = self._authority(request)
+        if authority is None:
             return await send(request)
-        signed = self._signed(request)
+        signed = self._signed(request, authority)
         response = await send(signed)
         if response.request is signed:
             response.request = request
@@ -187,17 +188,15 @@ class Signer:
             self._compare_clocks(request, response)
         return response
 
-    def _has_to_sign(self, request: Request) -> bool:
-        """Whether *request* goes to the site that it is for, by a client that takes the signature nowhere else."""
+    def _authority(self, request: Request) -> str | None:
+        """The host for which *request* has to be signed; None if the signature might get to another one."""
         headers, scheme = request.headers, urlparse_cached(request).scheme
         if scheme not in {"http", "https"} or any(name in headers for name in _HEADERS):  # signed by the project
-            return False
+            return None
         is_direct = self._crawl.targets.of(request) is request.url  # else a service fetches, and it is not us
-        if is_direct and goes_where_it_says(request) and self._follows_nothing(request):
-            self._crawl.stats.inc_value("rep/sign/signed_count")
-            return True
-        self._crawl.stats.inc_value("rep/sign/unsigned_count")
-        return False
+        authority = authority_of(request) if is_direct and self._follows_nothing(request) else None
+        self._crawl.stats.inc_value("rep/sign/unsigned_count" if authority is None else "rep/sign/signed_count")
+        return authority
 
     def _follows_nothing(self, request: Request) -> bool:
         kind = type(self._crawl.downloader.handler(request))
@@ -211,15 +210,15 @@ class Signer:
             logger.warning(_MAY_FOLLOW, kind.__module__, kind.__qualname__)
         return False
 
-    def _signed(self, request: Request) -> Request:
-        """A copy of *request* with a signature. It shares the meta, in which the handler leaves its latency."""
+    def _signed(self, request: Request, authority: str) -> Request:
+        """A copy of *request*, signed for *authority*; it shares the meta, which gets the latency."""
         if self._file is not None and clock.monotonic() >= self._looked_at + _LOOKS_EVERY:
             self._look_at_file()
         meta = request.meta  # made when it is first asked for, so before the copy
         signed = copy(request)
         signed.headers = request.headers.copy()
         timeout = meta.get("download_timeout") or 0
-        signed.headers.update(self.identity.headers(authority_of(request), timeout=timeout))
+        signed.headers.update(self.identity.headers(authority, timeout=timeout))
         assert signed.meta is meta  # noqa: S101  # else the latency is lost, and AutoThrottle with it
         return signed
 
@@ -263,25 +262,23 @@ def follows_nothing(kind: type) -> Test:
     own: set[str] = set()
     for each in kind.__mro__:
         if each.__module__ in _CLIENTS:
-            return _never if own & set(dir(each)) else _CLIENTS[each.__module__]
+            if own & set(dir(each)):
+                break
+            return _CLIENTS[each.__module__]
         own.update(filter(_SENDING.match, vars(each)))
-    return _never
+    return lambda _: False
 
 
-def goes_where_it_says(request: Request) -> bool:
-    """Whether *request* names only the host that it is sent to.
+def authority_of(request: Request) -> str | None:
+    """The host of *request*, as RFC 9421 section 2.2.3 spells it; None if it may name another host, too.
 
     A redirect keeps the ``Host`` header of the project and goes to another host. ``verbatim_url`` leaves
     international names in a URL, and download handlers encode them by different standards, as different hosts.
     """
     origin, parts = Origin.from_url(request.url), urlparse_cached(request)
     named = (f"{parts.scheme}://{host.decode('latin-1')}" for host in request.headers.getlist(b"Host"))
-    return parts.netloc.isascii() and all(Origin.find(each) == origin for each in named)
-
-
-def authority_of(request: Request) -> str:
-    """The host of *request*, as RFC 9421 section 2.2.3 spells it. Raises ``ValueError``."""
-    return str(Origin.from_url(request.url)).partition("://")[2]
+    is_sure = parts.netloc.isascii() and all(Origin.find(each) == origin for each in named)
+    return str(origin).partition("://")[2] if is_sure else None
 
 
 def checked_agent(agent: str) -> str:
@@ -333,10 +330,6 @@ def _state_of(source: str) -> tuple[int, ...] | None:
     except (OSError, ValueError):
         return ()
     return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _never(_: Mapping[str, Any]) -> bool:
-    return False
 
 
 def _seconds(timeout: float) -> int:
