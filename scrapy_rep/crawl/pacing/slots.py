@@ -429,7 +429,8 @@ class Slots:
         Scrapy drops a download slot after an idle minute, and AutoThrottle lowers its delay after every response.
         """
         delay, _ = self._download_slots.delay(slot.key) or (None, None)
-        if slot.floor and (slot.held_for > 0 or delay is None or delay != slot.applied):
+        is_held = slot.held_until > -inf and slot.held_until > clock.monotonic()
+        if slot.floor and (is_held or delay is None or delay != slot.applied):
             self.apply(slot)
 
     def apply(self, slot: Slot) -> None:
@@ -441,8 +442,7 @@ class Slots:
         is_new = self._download_slots.delay(slot.key) is None
         if is_new:
             self._download_slots.create(slot.key)
-        own = self._download_slots.delay(slot.key)
-        if own is None:
+        if (own := self._download_slots.delay(slot.key)) is None:
             return
         delay, jitter = own
         if slot.applied is None or is_new:
@@ -470,8 +470,8 @@ class Slots:
         """Forget what has nothing to say any more, all at once and so seldom that it costs a new one nothing."""
         has_many = len(self.delayed) >= self._most_delayed
         for key, slot in [*self.by_key.items()]:
-            is_dropped = has_many and self._download_slots.delay(key) is None
-            if slot.is_resting and (is_dropped or slot not in self.delayed):
+            is_dropped = slot not in self.delayed or (has_many and self._download_slots.delay(key) is None)
+            if slot.is_resting and is_dropped:
                 del self.by_key[key]
                 self.delayed.pop(slot, None)
                 for site in slot.sites:
