@@ -187,11 +187,11 @@ def price(census: dict[str, Any]) -> Iterator[str]:
     )  # fmt: skip
     yield ""
     fast = {kind: rounded(census[kind]["alone"][MEMORY][0]) for kind in KINDS}
-    octets = {kind: f"{census[kind]['octets']:.0f} octets" for kind in KINDS}
+    sizes = {kind: f"{census[kind]['octets']:.0f} bytes" for kind in KINDS}
     yield (
-        f"One core makes {fast['light']} light rows or {fast['full']} full rows in a second from memory, and with"
-        " WARC and Parquet as many as the table counts with."
-        f" A light row takes {octets['light']} of Parquet, a full one {octets['full']}."
+        f"One core makes {fast['light']} light or {fast['full']} full rows per second from memory; the table"
+        " includes WARC and Parquet."
+        f" A light row takes {sizes['light']} of Parquet, a full one {sizes['full']}."
     )
 
 

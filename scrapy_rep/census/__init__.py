@@ -102,16 +102,13 @@ def long(
 LONG: Final = {
     "site": ColumnType(str, "as in the row"),
     "fetched_at": ColumnType(datetime | None, "as in the row"),
-    "agent": ColumnType(str, "product token; `*` stands for the crawlers that are not named"),
-    "category": ColumnType(
-        str | None, "what the owner of an AI crawler does with a page; null for other crawlers"
-    ),
-    "treatment": ColumnType(str, "what is closed to the agent: `none`, `part` or `all`"),
-    "line": ColumnType(int, "the line that shows it, 0 without one"),
+    "agent": ColumnType(str, "product token; `*` for unnamed crawlers"),
+    "category": ColumnType(str | None, "what an AI crawler collects pages for"),
+    "treatment": ColumnType(str, "what is disallowed: `none`, `part` or `all`"),
+    "line": ColumnType(int, "the line that shows it, or 0"),
     "by": ColumnType(
         str | None,
-        "`name` when a group names the agent, `fallback` when it follows the group of another crawler, `*` when"
-        " that group counts; null without a group",
+        "the group that counts: `name` (its own), `fallback` (another crawler's), `*`, or null (none)",
     ),
     "level": ColumnType(str, "`full`, `pattern`, `sitemap and delay only`, or `none`"),
 }

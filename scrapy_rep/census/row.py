@@ -50,71 +50,66 @@ class Row:
     What the columns hold is said once, in their descriptions: see `COLUMNS`.
     """
 
-    site: str = field(metadata={"about": "origin; for a file that belongs to no site, its name"})
+    site: str = field(metadata={"about": "origin, or the name of a file that belongs to no site"})
     access: str = _column(
-        "what the response means: `successful`, `unavailable` (everything is allowed), `unreachable`, or"
-        " `redirected` to a place that was not asked",
+        "what the response means: `successful`, `unavailable`, `unreachable` or `redirected`",
         "successful",
     )
-    status: int | None = _column("HTTP status of the last response; null without one, and for files of a folder")
-    url: str | None = _column("URL of the last response; null for files that belong to no site")
-    hops: list[str] = _column("URLs of the redirects that were followed", make=list)
-    location: str | None = _column("where the redirect leads that was not followed")
+    status: int | None = _column("HTTP status of the last response")
+    url: str | None = _column("URL of the last response")
+    hops: list[str] = _column("redirects that were followed", make=list)
+    location: str | None = _column("target of a redirect that was not followed")
     problem: str | None = _column("why there is no robots.txt to read")
     refused: str | None = _column(
-        "what the site refuses by status and headers instead of sending its robots.txt, such as `402, USD 0.01`,"
-        " `403, challenge, Cloudflare` or `403`; null if nothing"
+        "a refusal instead of robots.txt, such as `402, USD 0.01`, `403, challenge, Cloudflare` or `403`"
     )
-    fetched_at: datetime | None = _column("when the response was captured, UTC")
-    date: str | None = _column("date of the survey, of several that were made at once: `YYYY-MM-DD`")
-    file: str | None = _column("where the body is saved, relative to the folder of the survey")
-    is_html: bool = _column("whether the body is an HTML page instead of a robots.txt", default=False)
+    fetched_at: datetime | None = _column("time of the capture, UTC")
+    date: str | None = _column("with `--dates`: date of the survey, `YYYY-MM-DD`")
+    file: str | None = _column("where the body is saved, relative to the survey")
+    is_html: bool = _column("the body is an HTML page", default=False)
     instead: str | None = _column(
-        "what the body is instead of a robots.txt: `html`, `xml`, `json`, `utf-16`, `binary` or another `text`;"
-        " null for a robots.txt"
+        "what the body is instead of a robots.txt: `html`, `xml`, `json`, `utf-16`, `binary` or `text`"
     )
-    bytes: int = _column("octets of the body", 0)
-    sha256: str | None = _column("SHA-256 of the body, in hexadecimal digits")
+    bytes: int = _column("size of the body", 0)
+    sha256: str | None = _column("SHA-256 of the body")
     lines: int = _column("lines", 0)
     blank_lines: int = _column("blank lines", 0)
-    comment_lines: int = _column("lines with nothing but a comment", 0)
+    comment_lines: int = _column("lines with only a comment", 0)
     lines_with_comment: int = _column("lines with a comment after something else", 0)
-    unread_lines: int = _column("lines that are neither blank, nor a comment, nor a known record", 0)
-    unread_share: float = _column("share of unread lines in all lines, from 0 to 1", 0.0)
-    groups: int = _column("groups, those that name the same crawler not merged", 0)
+    unread_lines: int = _column("lines that are not blank, a comment or a known record", 0)
+    unread_share: float = _column("`unread_lines` / `lines`", 0.0)
+    groups: int = _column("groups, before merging", 0)
     user_agent_fields: int = _column("User-agent lines", 0)
     allow: int = _column("Allow lines", 0)
     disallow: int = _column("Disallow lines", 0)
-    agents_allow: dict[str, int] = _column("Allow rules by the name in a User-agent line", make=dict)
-    agents_disallow: dict[str, int] = _column("Disallow rules by the name in a User-agent line", make=dict)
+    agents_allow: dict[str, int] = _column("Allow rules by agent", make=dict)
+    agents_disallow: dict[str, int] = _column("Disallow rules by agent", make=dict)
     wildcards: int = _column("rules with a `*`", 0)
     anchors: int = _column("rules with a final `$`", 0)
-    crawl_delays: dict[str, float] = _column("Crawl-delay in seconds by name, the last readable one", make=dict)
-    sitemaps: int = _column("different Sitemap lines", 0)
-    records: dict[str, int] = _column("lines with a key and a value, by kind", make=dict)
+    crawl_delays: dict[str, float] = _column("last readable Crawl-delay by agent, in seconds", make=dict)
+    sitemaps: int = _column("distinct Sitemap lines", 0)
+    records: dict[str, int] = _column("records by kind", make=dict)
     named: dict[str, int] = _column(
-        "the first User-agent line of each known crawler, and of each agent asked about, that has one", make=dict
+        "first User-agent line of each crawler that is known or in `agents`", make=dict
     )
     restriction: dict[str, str] = _column(
-        "what is closed to each known crawler that is named, to each agent asked about, and to all others (`*`):"
-        " `none`, `part` or `all`; empty where it is not known",
+        "what is disallowed to each known crawler that is named, each of `agents`, and all others (`*`): `none`,"
+        " `part` or `all`; empty if unknown",
         make=dict,
     )
     restriction_lines: dict[str, int] = _column(
-        "the line that shows the restriction: that of the rule that decides about `/`, or of the first rule that"
-        " closes a URL; else the User-agent line, and 0 without one",
+        "the deciding line for `/`, or else the first that disallows a URL, or else the User-agent line, or 0",
         make=dict,
     )
-    home_closed: list[str] = _column("those of `restriction` that may not request `/`", make=list)
-    ai_signals: dict[str, int] = _column("lines of each signal about the use by AI", make=dict)
+    home_closed: list[str] = _column("agents that may not request `/`", make=list)
+    ai_signals: dict[str, int] = _column("lines of each AI signal", make=dict)
     ai_answers: dict[str, str] = _column(
-        "what a signal and a category, such as `Content-Signal ai-train`, answer about `/` to a crawler that no"
-        " group names: `yes` or `no`",
+        "`yes` or `no` for `/` and unnamed crawlers, by signal and category, such as `Content-Signal ai-train`",
         make=dict,
     )
-    strata: dict[str, str] = _column("columns of the list of sites, by name", make=dict)
-    findings: dict[str, int] | None = _column("findings of the linter by code")
-    finding_lines: dict[str, list[int]] | None = _column("the first lines with each finding; 0 is the whole file")
+    strata: dict[str, str] = _column("other columns of the list of sites", make=dict)
+    findings: dict[str, int] | None = _column("lint findings by code")
+    finding_lines: dict[str, list[int]] | None = _column("first lines with each finding; 0 is the whole file")
 
     def as_dict(self) -> dict[str, Any]:
         """The columns by name, in their order; what they hold is not copied."""

@@ -35,14 +35,14 @@ _GROUPS: Final[dict[str, str]] = {
     "serves": "The site serves", "reason": "Could not be read", "status": "HTTP status",
     "refuses": "Refuses its robots.txt",
     **{severity: f"{name.capitalize()}s" for severity, (name, _) in SEVERITIES.items()},
-    "shuts-out": "Shuts out by name", "names": "Names", "signal": "AI-use signals",
+    "shuts-out": "Blocks by name", "names": "Names", "signal": "AI-use signals",
     "blocks": "Blocks", "answer": "Answers about AI",
 }  # fmt: skip
 """The groups of tags in their order, by the kind of trait; those of findings by severity."""
 
 _COLUMNS: Final = (
     Column("Site"), Column("robots.txt"), Column("Bytes", "number"), Column("Lines", "number"),
-    Column("Rules", "number"), Column("User-agents", "number"), Column("Crawlers shut out", "number"),
+    Column("Rules", "number"), Column("User-agents", "number"), Column("Crawlers blocked", "number"),
     Column("Errors", "number"), Column("Warnings", "number"),
 )  # fmt: skip
 _RESTRICTIONS: Final = {
