@@ -1,7 +1,7 @@
-"""What a page and a site say beside Allow and Disallow: page directives, signals about the use by AI, sitemaps.
+"""Directives beyond Allow and Disallow: page directives (noindex, nofollow), AI signals, and sitemaps.
 
-`page_directives` reads what a page says to a crawler, `ai_answers` for which purposes it may be used. Both take
-header fields, HTML and files as they were received, and need only the standard library.
+`page_directives` reads the directives of a page for a crawler; `ai_answers` tells whether AI may use the page.
+Both take header fields, HTML and files as received, and need only the standard library.
 
 >>> from scrapy_rep.directives import ai_answers, page_directives
 >>> print(page_directives(["mybot"], [("X-Robots-Tag", "noindex, max-snippet: 50")]))

@@ -1,4 +1,4 @@
-"""What sites and pages say about the use of a page by AI, in all that they carry: statements, and the answers."""
+"""AI signals of sites and pages, from every carrier: the statements, and the answers that follow from them."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .robots_signals import RobotsSignals, read_signal, read_usage
 from .rsl import RSL_TYPE, RslFile, as_page_says, is_rsl, urls_in_elements, urls_in_header
 from .vocabulary import Permission, Purpose, Signal, Statement, answers, shortened, without_repetitions
 
-TDMREP: Final = "/.well-known/tdmrep.json"  # where the reservations of an origin are
-AI_TXT: Final = "/ai.txt"  # where the ai.txt of an origin is
-PATHS: Final = (TDMREP, AI_TXT)  # the files of an origin that speak about the use by AI
-MAX_TDMREP: Final = 1_048_576  # bytes of a tdmrep.json; a larger file says nothing
-_MAX_RULES: Final = 1_000  # of a tdmrep.json
+TDMREP: Final = "/.well-known/tdmrep.json"  # path of an origin's TDM reservations
+AI_TXT: Final = "/ai.txt"  # path of an origin's ai.txt
+PATHS: Final = (TDMREP, AI_TXT)  # the files with an origin's AI signals
+MAX_TDMREP: Final = 1_048_576  # bytes of a tdmrep.json; a larger file is ignored
+_MAX_RULES: Final = 1_000  # rules of a tdmrep.json that are read
 _RESERVATIONS: Final = {"1": True, "0": False}
 _MAX_ELEMENTS: Final = 10_000
 _SAYS: Final = {Permission.YES: True, Permission.NO: False, Permission.UNKNOWN: None}
@@ -38,16 +38,16 @@ def ai_answers(
     tdmrep: bytes | None = None,
     rsl: bytes | None = None,
 ) -> dict[str, bool | None]:
-    r"""Return whether a page may be used for "search", "ai-input" and "ai-train": True, False, None for unknown.
+    r"""Return whether a page may be used for "search", "ai-input" and "ai-train": True, False or None (unknown).
 
-    *token* is the crawler that asks, and *path* is the page, which may be a URL. *robots* is the parsed robots.txt
-    of the site, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *rsl* that of the license that robots.txt
-    names. *headers* are the (name, value) pairs of the response, and *html* is its body, which is read unless
-    *headers* have another ``Content-Type``. Never raises, whatever they hold, and takes time linear in it.
+    *token* is the crawler's product token; *path* is the path or URL of the page. *robots* is the site's parsed
+    robots.txt, *tdmrep* the body of its ``/.well-known/tdmrep.json``, *rsl* the body of the license named in
+    robots.txt. *headers* are the (name, value) pairs of the response. *html* is its body, which is ignored if
+    *headers* have a ``Content-Type`` other than HTML. No content raises, and the time is linear in its size.
 
-    A category is forbidden if anything says no, else permitted if anything says yes (draft-ietf-aipref-vocab-08
-    section 5.1). Unknown is neither permission nor ban. For what *robots* forbids the site has no
-    preferences (draft-ietf-aipref-attach-05); those of the page count.
+    A category is forbidden if any signal says no, else permitted if any signal says yes
+    (draft-ietf-aipref-vocab-08 section 5.1). Unknown is neither permission nor ban. For a page that *robots*
+    disallows, the site has no preferences (draft-ietf-aipref-attach-05); the page's own signals count.
 
     >>> from scrapy_rep.protocol import parse
     >>> robots = parse(b"User-agent: *\nContent-Signal: search=yes, ai-train=no")
@@ -73,11 +73,11 @@ def ai_answers(
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What one carrier of TDMRep says about text and data mining: ``reserved`` is None where it says nothing.
+    """A TDMRep reservation of text and data mining from one carrier; ``reserved`` is None if it states nothing.
 
-    https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240510/, the report of a community group. A later
-    carrier wins over an earlier one: file, header, element. An ``irregular`` reservation breaks a rule of the
-    report: a value that is text, or an object outside of an array.
+    Source: https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240510/, a community group report. A
+    later carrier overrides an earlier one: file, header, element. An ``irregular`` reservation breaks a rule of
+    the report: its value is text, or its object is not in an array.
     """
 
     reserved: bool | None = None
@@ -86,16 +86,16 @@ class Reservation:
 
     @classmethod
     def of(cls, values: Iterable[str], source: str) -> Reservation:
-        """What the ``tdm-reservation`` fields or elements of a page say."""
+        """Read the ``tdm-reservation`` header fields or elements of a page."""
         found = [_RESERVATIONS[value.strip()] for value in values if value.strip() in _RESERVATIONS]
         return cls(any(found), source) if found else cls()
 
     def over(self, other: Reservation) -> Reservation:
-        """The one that counts: the *other* where this says nothing, because absence resets nothing."""
+        """Return the reservation itself, or *other* if it states nothing, because absence resets nothing."""
         return other if self.reserved is None else self
 
     def statements(self) -> list[Statement]:
-        """The statements that follow; that a reservation covers training and input is our reading."""
+        """The statements that follow; our interpretation is that a reservation covers training and input."""
         if self.reserved is None:
             return []
         text = f"tdm-reservation: {int(self.reserved)}"
@@ -107,7 +107,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """What the elements of a page say: reservation, URLs of licenses, and what licenses in the page say of it."""
+    """The AI signals in a page's elements: reservation, license URLs, and statements of embedded licenses."""
 
     reservation: Reservation = Reservation()
     urls: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class Elements:
 
     @classmethod
     def of(cls, html: str | bytes | None, content_type: str, url: str) -> Elements:
-        """Read the elements of the page at *url*, or at a path, if it is HTML and may have any."""
+        """Read the elements of the page at *url*, which may be a path, if its type is HTML."""
         if html is None or not is_html(content_type):
             return cls()
         found: dict[str, list[Element]] = {"meta": [], "base": [], "link": [], "script": []}
@@ -146,12 +146,12 @@ def statements_of(
     *,
     licenses: Collection[str] = (),
 ) -> list[Statement]:
-    """What a page says besides what its *site* does: in header *fields* by name, as directives and in *elements*.
+    """The statements of *site* that apply to a page, and its own from header *fields*, directives and *elements*.
 
     *licenses* are the URLs of the licenses that the page names.
     """
     reservation = elements.reservation.over(Reservation.of(bounded(fields.get("tdm-reservation", ())), "header"))
-    if reservation.reserved is not None:  # it counts instead of that of tdmrep.json
+    if reservation.reserved is not None:  # overrides the reservation in tdmrep.json
         site = [one for one in site if one.signal is not Signal.TDM_RESERVATION]
     return [
         *as_page_says(site, elements.licensed, licenses),
@@ -163,13 +163,13 @@ def statements_of(
     ]
 
 
-# What page directives say about the use by AI.
+# Page directives as AI signals.
 
 
 def noai(page: PageDirectives, media_type: str = "") -> list[Statement]:
-    """Return the statements of ``noai``, and for an image those of ``noimageai``: no training.
+    """Return the statements of ``noai``, and for an image of ``noimageai``: no training.
 
-    *media_type* is the Content-Type of the response. DeviantArt, 2022; img2dataset and datadiligence obey it.
+    *media_type* is the Content-Type of the response. Source: DeviantArt, 2022; img2dataset and datadiligence obey.
     """
     words = {"noai", "noimageai"} if media_type.strip().lower().startswith("image/") else {"noai"}
     return said_no(Signal.NOAI, [Purpose.AI_TRAIN], page, lambda one: one.name in words)
@@ -178,7 +178,7 @@ def noai(page: PageDirectives, media_type: str = "") -> list[Statement]:
 def said_no(
     signal: Signal, categories: Sequence[Purpose | None], page: PageDirectives, says: Callable[[Directive], bool]
 ) -> list[Statement]:
-    """The statements of the directives that *says* finds; one without a category is recorded."""
+    """The statements of the directives that *says* selects; a None category is only recorded."""
     return [
         Statement(signal, category, False if category else None, one.source.value, shortened(one.text))
         for one in page.statements
@@ -191,12 +191,12 @@ def said_no(
 
 
 class ReservationFile:
-    """The rules of a tdmrep.json: "the first rule whose location matches" decides, not the longest one."""
+    """The rules of a tdmrep.json: "the first rule whose location matches" decides, not the longest."""
 
     __slots__ = ("_rules",)
 
     def __init__(self, body: bytes) -> None:
-        """Read the rules in *body*; none in anything but a JSON array of rules, or a lone rule."""
+        """Read the rules in *body*, a JSON array of rules or a single rule; other content has no rules."""
         try:
             found: Any = json.loads(body) if len(body) <= MAX_TDMREP else []
         except (ValueError, RecursionError):
@@ -209,7 +209,7 @@ class ReservationFile:
         return bool(self._rules)
 
     def about(self, url: str) -> Reservation:
-        """Return what the file says about *url*."""
+        """Return the reservation for *url*."""
         path = path_of(url)
         return next((said for pattern, said in self._rules if pattern.matches(path)), Reservation())
 
@@ -226,7 +226,7 @@ def _rule(rule: Any, *, is_lone: bool) -> tuple[Pattern, Reservation] | None:
 
 @dataclass(frozen=True, slots=True)
 class SiteFile(Origin):
-    """The file at ``path`` of an origin: stands for it where fetcher and stores take one, under its own key."""
+    """The file at ``path`` of an origin, for fetchers and stores that take an origin; has a separate key."""
 
     path: str = ""
 
@@ -243,7 +243,7 @@ class SiteFile(Origin):
 
     @property
     def origin(self) -> Origin:
-        """The origin that the file is of."""
+        """The origin of the file."""
         return Origin(self.scheme, self.host, self.port)
 
     @property
@@ -256,5 +256,5 @@ class SiteFile(Origin):
 
 
 def origin_of(key: str) -> Origin:
-    """The origin, or the file of one, that is kept under *key*. Raises ``ValueError``."""
+    """The origin, or the file of an origin, stored under *key*. Raises ``ValueError``."""
     return SiteFile.at(key) if urlsplit(key).path else Origin.from_url(key)

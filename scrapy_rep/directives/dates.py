@@ -1,4 +1,4 @@
-"""The dates that sites write: W3C Datetime in all its precisions, RFC 5322, RFC 850, and what comes close."""
+"""Read the dates that sites write: W3C Datetime in all precisions, RFC 5322, RFC 850, and near misses."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 _LONGEST: Final = 100  # characters of a date
-# https://www.w3.org/TR/NOTE-datetime; a blank for the T, no separators and other names of zones do occur.
+# https://www.w3.org/TR/NOTE-datetime; sites also write a space for the T, no separators, and other zone names.
 _W3C: Final = re.compile(
     r"(\d{4})(?:[-/.]?(\d\d?)(?:[-/.]?(\d\d?)(?:(?:T|\s+)(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?)?)?"
     r"\s*(?:([A-Z]{1,4})|([+-])(\d\d):?(\d\d)?)?",
     re.ASCII | re.IGNORECASE,
 )
 _RFC_850: Final = re.compile(r"(\d)-([A-Z]{3})-(\d)", re.IGNORECASE)
-_NO_ZONE: Final = timedelta(hours=12)  # how much later a local time may be than the same time in UTC
+_NO_ZONE: Final = timedelta(hours=12)  # a local time may be up to this much later than the same time in UTC
 _DAY: Final = timedelta(days=1)
 _PRECISIONS: Final = (_DAY, timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1))
 
 
 class SiteDate(NamedTuple):
-    """A date as a site states it: ``at``, the first moment that it may mean, and ``until``, the last one.
+    """A date as a site states it: ``at`` is the first moment that it may mean, ``until`` the last.
 
-    Both are aware. A date without a time zone is read as UTC, and may mean a moment 12 hours later.
+    Both are aware datetimes. A date without a time zone is read as UTC, and may mean a moment 12 hours later.
     """
 
     at: datetime
@@ -32,9 +32,9 @@ class SiteDate(NamedTuple):
 
 
 def read_date(text: str) -> SiteDate | None:
-    """The date that *text* states, None if that cannot be read.
+    """Read the date in *text*; None if unreadable.
 
-    A name of a zone has the offset of RFC 822, whatever the season.
+    Zone names have the offsets of RFC 822, in every season.
     """
     text = " ".join(text[: _LONGEST + 1].split())
     if not text or len(text) > _LONGEST:
@@ -42,14 +42,14 @@ def read_date(text: str) -> SiteDate | None:
     found = _W3C.fullmatch(text)
     try:
         date = _of_w3c(found) if found else _of_rfc5322(text)
-        date.at.astimezone(timezone.utc)  # a year that only the zone puts out of range fails here
+        date.at.astimezone(timezone.utc)  # raises for a year that the zone puts out of range
         return date
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 
 
 def read_moment(text: str) -> float | None:
-    """The first moment of the day, or the moment, that *text* names, POSIX seconds; None without a day."""
+    """The moment that *text* names, or the start of its day, in POSIX seconds; None without a day."""
     date = read_date(text)
     return date.at.timestamp() if date is not None and date.until - date.at < 2 * _DAY else None
 
@@ -74,7 +74,7 @@ def _of_w3c(found: re.Match[str]) -> SiteDate:
 
 @lru_cache
 def _offset_of(name: str | None) -> int | None:
-    """The seconds from UTC of the zone called *name*; None for an unknown one."""
+    """The offset from UTC of the zone *name*, in seconds; None for an unknown zone."""
     parsed = parsedate_tz(f"1 Jan 2000 00:00:00 {name}") if name else None
     return parsed[9] if parsed else None
 

@@ -1,8 +1,8 @@
-"""The elements by which an HTML page speaks about itself, found without a parser that builds a tree.
+"""Find the elements with which an HTML page describes itself, without building a tree.
 
-Follows the tokenizer of the HTML standard (https://html.spec.whatwg.org/multipage/parsing.html), as far as it
-decides which elements there are. Never raises, and takes time linear in the page: no expression can match in two
-ways, and reading ends at the first thing that does not end.
+Follows the tokenizer of the HTML standard (https://html.spec.whatwg.org/multipage/parsing.html) where it decides
+which elements exist. Never raises, and takes time linear in the page: no expression can match in two ways, and
+reading stops at the first construct without an end.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from functools import lru_cache
 from html import unescape
 from typing import Final, NamedTuple
 
-MAX_SIZE: Final = 2_097_152  # bytes, or characters, of a page that are searched for elements
+MAX_SIZE: Final = 2_097_152  # bytes or characters of a page that are searched for elements
 _TYPES: Final = {"text/html", "application/xhtml+xml"}
 META: Final = re.compile(rb"<[Mm][Ee][Tt][Aa]")  # the start of a meta element, in any encoding but UTF-16
 _TAG: Final = b"<meta"
-START: Final = 100  # bytes in which an encoding of two or four bytes shows
+START: Final = 100  # bytes that suffice to detect an encoding of two or four bytes
 _LONGEST_TAG: Final = 8_192  # bytes
 _ESCAPED: Final = re.compile(rb"name\s*=\s*[\"']?[^\"'>]{0,40}&#")
 
-# The content of these elements is text. Scripts do not run here: noscript is read.
+# These elements contain text, not markup. Scripts do not run here, and the content of noscript is read.
 _TEXT_INSIDE: Final = frozenset(b"iframe noembed noframes script style textarea title xmp".split())
 _TEXT_WITH_SCRIPTS: Final = _TEXT_INSIDE | {b"noscript"}
 _SPEAKING: Final = frozenset(b"base link meta script".split())
@@ -33,7 +33,7 @@ _ATTRIBUTE: Final = re.compile(
     rb"(?:[ \t\n\f\r]*=[ \t\n\f\r]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^ \t\n\f\r>]*)|(.)))?)",
     re.DOTALL,
 )
-# Tags in a usual form that say nothing, with the text before them, many at once: they are most of a page.
+# Skips many ordinary tags of no interest at once, with the text before them: they make up most of a page.
 _ORDINARY: Final = re.compile(
     rb"(?:[^<]*</?(?!(?i:%s|/?template)[ \t\n\f\r/>])[A-Za-z][\w:-]*"
     rb"(?:[ \t\n\f\r]+[\w:@.-]+(?:=(?:\"[^\"]*\"|'[^']*'|[^ \t\n\f\r\"'<>=]+))?){0,50}[ \t\n\f\r]*/?>){0,200}"
@@ -42,7 +42,7 @@ _ORDINARY: Final = re.compile(
 _END_OF_COMMENT: Final = re.compile(rb"--!?>")
 _REFERENCE: Final = re.compile(r"&(?:#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CHARSET: Final = re.compile(rb"charset\s*=\s*[\"']?([\w:.-]{1,40})", re.IGNORECASE)
-_BOMS: Final = {  # that of UTF-16 begins that of UTF-32
+_BOMS: Final = {  # UTF-32 first: the mark of UTF-16 is a prefix of the mark of UTF-32
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",
@@ -54,14 +54,14 @@ _SAMPLE: Final = rb"<meta name=a-b x='1' y=\"2\">&#;,: \u0041+AGE-"
 
 
 def is_html(content_type: str) -> bool:
-    """Whether a body with this *content_type* has elements that can say something."""
+    """Whether a body with this *content_type* is HTML or XHTML."""
     return content_type.partition(";")[0].strip().lower() in _TYPES
 
 
 class Element(NamedTuple):
-    """An element: its ``name`` and the names of its ``attributes`` in lower case, and the ``text`` inside it.
+    """An element: its ``name`` and ``attributes``, with names in lower case, and its ``text``.
 
-    The text is that of a script or a style sheet.
+    Only scripts, style sheets and the like have a text.
     """
 
     name: str
@@ -70,12 +70,12 @@ class Element(NamedTuple):
 
 
 class HtmlPage:
-    """An HTML page as it was received; nothing is read before it is asked about."""
+    """An HTML page as received, which is read when first needed."""
 
     __slots__ = ("_body", "_codec")
 
     def __init__(self, html: str | bytes, content_type: str = "") -> None:
-        """Bytes are read in the encoding of a byte order mark, of *content_type*, of the page, else in UTF-8."""
+        """Decode bytes by the byte order mark, *content_type*, or the page's declaration, else as UTF-8."""
         body = html[:MAX_SIZE] if isinstance(html, bytes) else html[:MAX_SIZE].encode("utf-8", "replace")
         codec = _encoding(body, content_type) if isinstance(html, bytes) else "utf-8"
         if codec and codec.startswith(_LIKE_MARKUP):
@@ -83,9 +83,9 @@ class HtmlPage:
         self._body, self._codec = body.removeprefix(codecs.BOM_UTF8), codec
 
     def metas(self, words: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """The name and the content of the meta elements, up to the last that may hold one of *words*.
+        """The name and the content of the meta elements, up to the last that may contain one of *words*.
 
-        *words* are in lower case. Few pages speak to crawlers: the words are looked up first.
+        *words* are in lower case. They are searched for first, because few pages have directives.
         """
         lower = self._body.lower()
         first, end = lower.find(_TAG), lower.rfind(_TAG) + _LONGEST_TAG
@@ -96,13 +96,13 @@ class HtmlPage:
                 yield self._text(tag.attributes[b"name"]), self._text(tag.attributes.get(b"content", b""))
 
     def elements(self, words: Iterable[str]) -> Iterator[Element]:
-        """The elements that speak about the page, up to the last that may hold one of *words*, in lower case."""
+        """The elements that describe the page, up to the last that may contain one of *words*, in lower case."""
         return map(self._element, _tags(self._body, _last_of(words, self._body.lower())))
 
     def loading_elements(self, names: Collection[str]) -> Iterator[Element]:
-        """The elements called *names*, and those with a style attribute, as a browser that runs scripts has them.
+        """The elements called *names* or with a style attribute, as in a browser that runs scripts.
 
-        There, the content of noscript is text. Elements in a template are no part of the page.
+        With scripts, the content of noscript is text. Elements in a template are not part of the page.
         """
         for tag in _tags(self._body, len(self._body), with_scripts=True):
             if tag.name.decode("latin-1") in names or b"style" in tag.attributes:
@@ -117,15 +117,15 @@ class HtmlPage:
             text = octets.decode(self._codec, "replace") if self._codec else octets.decode()
         except ValueError:
             text = octets.decode("cp1252", "replace")
-        # One by one and bounded: unescape fails on a number of thousands of digits.
+        # Unescape references one by one, with bounded length: unescape fails on a number with thousands of digits.
         return text if is_raw or "&" not in text else _REFERENCE.sub(lambda found: unescape(found[0]), text)
 
 
-# Bytes as text.
+# Encodings.
 
 
 def marked_encoding(body: bytes) -> str | None:
-    """The encoding that a byte order mark or zero bytes show; the mark is still to be removed."""
+    """The encoding that a byte order mark or zero bytes reveal; the caller must remove the mark."""
     for mark, codec in _BOMS.items():
         if body.startswith(mark):
             return codec
@@ -134,7 +134,7 @@ def marked_encoding(body: bytes) -> str | None:
 
 
 def _encoding(body: bytes, content_type: str) -> str | None:
-    """The encoding that the bytes show, or the one declared; None for any other."""
+    """The encoding that the bytes reveal, else the declared encoding, else None."""
     if marked := marked_encoding(body):
         return marked
     declared = content_type.encode("ascii", "replace")
@@ -144,7 +144,7 @@ def _encoding(body: bytes, content_type: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def _known_codec(label: str) -> str | None:
-    """The codec called *label*, if it leaves markup as it is: Python calls "hex" and "punycode" codecs."""
+    """The codec *label* if it leaves markup unchanged: "hex" and "punycode" are also codecs in Python."""
     try:
         name = codecs.lookup(label).name
         return name if _SAMPLE.decode(name, "replace") == _SAMPLE.decode() else None
@@ -152,7 +152,7 @@ def _known_codec(label: str) -> str | None:
         return None
 
 
-# Tags in bytes.
+# Tags.
 
 
 class _Tag(NamedTuple):
@@ -165,16 +165,16 @@ class _Tag(NamedTuple):
 
 
 def _last_of(words: Iterable[str], lower: bytes) -> int:
-    """Where the last of *words* is in *lower*, or -1; the end where a name has character references."""
+    """The last position of any of *words* in *lower*, or -1; its end if a name has character references."""
     if b"&#" in lower and _ESCAPED.search(lower):
         return len(lower)
     return max(lower.rfind(word.encode()) for word in words)
 
 
 def _tags(body: bytes, last: int, *, with_scripts: bool = False) -> Iterator[_Tag]:
-    """The tags outside templates, up to that at *last*, each with the text that its element may have inside.
+    """The tags outside templates, up to the position *last*, with the text of their elements.
 
-    By default, the tags that can speak about the page. *with_scripts*: all start tags, as where scripts run.
+    Yields base, link, meta and script tags; *with_scripts*, all start tags, as in a browser that runs scripts.
     """
     text_inside = _TEXT_WITH_SCRIPTS if with_scripts else _TEXT_INSIDE
     position = templates = 0
@@ -203,11 +203,11 @@ def _end_of(name: bytes) -> re.Pattern[bytes]:
 
 
 def _next_tag(body: bytes, position: int) -> _Tag | None:
-    """The first tag from *position* on that is complete, behind comments."""
+    """The first complete tag from *position* on, after any comments."""
     while found := _MARKUP.search(body, position):
         if found[1]:
             return _complete(body, found)
-        if found[2]:  # it may overlap: "<!-->" is a comment
+        if found[2]:  # start and end may overlap: "<!-->" is a comment
             end = _END_OF_COMMENT.search(body, found.end() - 2)
             position = end.end() if end else -1
         else:
@@ -218,7 +218,7 @@ def _next_tag(body: bytes, position: int) -> _Tag | None:
 
 
 def _complete(body: bytes, found: re.Match[bytes]) -> _Tag | None:
-    """The tag whose name was *found*, with its attributes; None if it does not end."""
+    """The tag whose name was *found*, with its attributes; None if the tag has no end."""
     attributes: dict[bytes, bytes] = {}
     position = found.end()
     while part := _ATTRIBUTE.match(body, position):

@@ -1,4 +1,4 @@
-"""What a page says to one crawler, in header fields and meta elements: the more restrictive rule applies.
+"""Page directives for one crawler, from header fields and meta elements: the more restrictive rule applies.
 
 The readers of ``X-Robots-Tag``, ``Robots-Tag`` and ``<meta name="robots">`` are lenient, never raise, and take
 linear time. Sources: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag, and for
@@ -22,28 +22,28 @@ from .html import HtmlPage, is_html
 from .structured_fields import BareItem, parse_list
 
 Headers = Iterable[tuple[str | bytes, str | bytes]]
-"""Header fields in their order: names in any case, and values."""
+"""Header fields in order, as pairs of name (in any case) and value."""
 
 MAX_FIELDS: Final = 1_000  # header fields of one name, and meta elements, that are read
-MAX_OCTETS: Final = 65_536  # of the header fields of one name; the field that exceeds them is the last
+MAX_OCTETS: Final = 65_536  # bytes of the header fields of one name; the field that exceeds them is the last
 MAX_ITEMS: Final = 100  # items of one field, and rules in them, that are read
-MAX_NAMES: Final = 20  # names of crawlers in one field that are read
-MAX_FIELD: Final = 65_536  # characters of one field that are read; the draft of Robots-Tag asks for 8 KiB
+MAX_NAMES: Final = 20  # crawler names in one field that are read
+MAX_FIELD: Final = 65_536  # characters of one field that are read; the draft of Robots-Tag requires 8 KiB
 
 EVERYBODY: Final = frozenset({"", "robots", "robot", "all", "*"})
-"""Names that address every crawler. ``robot`` is read as ``robots``, as Google was seen to do."""
+"""Names that address every crawler. ``robot`` means ``robots``, as observed at Google."""
 
 MARKS: Final = frozenset({
     "noarchive", "nocache", "noimageindex", "notranslate", "indexifembedded", "noodp", "noydir", "noyaca",
     "nositelinkssearchbox", "noai", "noimageai",
 })  # fmt: skip
-"""Words that restrict nothing here: they are passed on."""
+"""Words that restrict nothing here and are passed on."""
 
 WORDS: Final = MARKS | {"all", "index", "follow", "archive", "noindex", "nofollow", "none", "nosnippet"}
 """The rules without a value."""
 
-SIZES: Final = ("none", "standard", "large")  # the values of max-image-preview, the smallest first
-_AS_NAMES: Final = frozenset({"noai", "noimageai"})  # found as the name of an element without content
+SIZES: Final = ("none", "standard", "large")  # the values of max-image-preview, smallest first
+_AS_NAMES: Final = frozenset({"noai", "noimageai"})  # some sites write these as the name of an empty meta element
 _NAMES: Final = _AS_NAMES | {"robot"}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _PERMITTED_BY: Final = {"noindex": {"index", "all"}, "nofollow": {"follow", "all"}, "noarchive": {"archive"}}
@@ -56,7 +56,7 @@ _NUMBER: Final = re.compile(r"-1|\d{1,9}")
 
 
 class Source(StringEnum):
-    """Where a page directive was written; each is a string."""
+    """Where a page directive was written. Members are strings."""
 
     X_ROBOTS_TAG = "X-Robots-Tag"
     ROBOTS_TAG = "Robots-Tag"
@@ -65,11 +65,11 @@ class Source(StringEnum):
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One rule of a page: its ``name`` in lower case, and its ``value`` where it has one; a date in POSIX seconds.
+    """One rule of a page: its ``name`` in lower case, and its ``value`` or None; dates are POSIX seconds.
 
-    ``agent`` is the name that it is addressed to, in lower case and without a version; None for every crawler.
-    ``text`` is the rule as written. ``is_read`` is False for an unknown name and for a value that cannot be read:
-    such a rule means nothing.
+    ``agent`` is the crawler that the rule addresses, in lower case and without a version; None means every
+    crawler. ``text`` is the rule as written. ``is_read`` is False for an unknown name or an unreadable value; the
+    rule is then ignored.
     """
 
     name: str
@@ -82,13 +82,13 @@ class Directive:
 
 @dataclass(frozen=True, slots=True)
 class PageDirectives:
-    """What a page says to one crawler.
+    """The directives of a page for one crawler.
 
-    ``noindex`` and ``nofollow`` are flags; ``noindex`` also holds from ``unavailable_after`` on, an aware datetime
-    in UTC. ``max_snippet`` (characters) and ``max_video_preview`` (seconds) are None without a
-    limit, ``max_image_preview`` is "none", "standard", "large" or None. ``marks`` are words without an effect
-    here, such as ``noarchive`` and ``noai``, ``unread`` the names of rules that could not be read; ``statements``
-    are all rules that address the crawler.
+    ``noindex`` and ``nofollow`` are flags; ``noindex`` is also True once ``unavailable_after``, an aware datetime
+    in UTC, has passed. ``max_snippet`` (characters) and ``max_video_preview`` (seconds) are None without a limit;
+    ``max_image_preview`` is "none", "standard", "large" or None. ``marks`` are words without an effect here, for
+    example ``noarchive`` and ``noai``. ``unread`` are the names of unreadable rules. ``statements`` are all rules
+    that address the crawler.
     """
 
     noindex: bool = False
@@ -103,7 +103,7 @@ class PageDirectives:
 
     @property
     def words(self) -> list[str]:
-        """What holds, rule by rule, such as ``noindex`` and ``max-snippet=5``."""
+        """The rules in effect, for example ``noindex`` and ``max-snippet=5``."""
         names = ("max_snippet", "max_image_preview", "max_video_preview")
         limits = {name.replace("_", "-"): getattr(self, name) for name in names}
         if self.unavailable_after is not None:
@@ -126,12 +126,12 @@ def page_directives(
     content_type: str = "text/html",
     now: datetime | None = None,
 ) -> PageDirectives:
-    """Return what a page says to a crawler. Rules for everybody and for all of its names, *tokens*, add up.
+    """Return the directives of a page for a crawler: rules for everybody and for all its names, *tokens*, add up.
 
-    *headers* are the (name, value) pairs of the response in their order; of them ``X-Robots-Tag`` and
-    ``Robots-Tag`` count. *html* is the body; its meta elements count if *content_type* is HTML or XHTML, and it
-    is read in the encoding that bytes show, *content_type* or the page declare. *now* is an aware datetime, the
-    present if it is None. Never raises for what a page holds, and takes time linear in it.
+    *headers* are the (name, value) pairs of the response in order; ``X-Robots-Tag`` and ``Robots-Tag`` are read.
+    *html* is the body; its meta elements count if *content_type* is HTML or XHTML. Its encoding comes from the
+    bytes, *content_type* or the page. *now* is an aware datetime; None means the current time. No content of a
+    page raises, and the time is linear in its size.
 
     Source: https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag ("Combining rules").
     Raises ``ValueError`` if *now* has no time zone.
@@ -149,7 +149,7 @@ def page_directives(
 
 
 def fields_of(headers: Headers) -> dict[str, list[str]]:
-    """The values of *headers* by their names in lower case."""
+    """The values of *headers* by lower-case name."""
     found: dict[str, list[str]] = {}
     for field in headers:
         name, value = (text.decode("latin-1") if isinstance(text, bytes) else text for text in field)
@@ -158,7 +158,7 @@ def fields_of(headers: Headers) -> dict[str, list[str]]:
 
 
 def bounded(values: Iterable[str]) -> Iterator[str]:
-    """The *values* of the fields of one name, until they have `MAX_OCTETS`; readers bound each of them."""
+    """The *values* of the fields of one name, until `MAX_OCTETS` is reached; readers limit the single field."""
     octets = 0
     for value in islice(values, MAX_FIELDS):
         if octets >= MAX_OCTETS:
@@ -170,7 +170,7 @@ def bounded(values: Iterable[str]) -> Iterator[str]:
 def directives_of(
     names: Collection[str], headers: Headers, html: str | bytes | None = None, content_type: str = "text/html"
 ) -> list[Directive]:
-    """The directives of a page that may address a crawler called *names*."""
+    """The directives of a page that may address a crawler with any of *names*."""
     fields = fields_of(headers)
     found = [one for field in bounded(fields.get("x-robots-tag", ())) for one in read_header(field)]
     found += [one for field in bounded(fields.get("robots-tag", ())) for one in read_robots_tag(field)]
@@ -193,17 +193,17 @@ def combine(
     *,
     permissive: bool = False,
 ) -> PageDirectives:
-    """What *directives* mean for a crawler with the product tokens *names* at *now*, the present if it is None.
+    """Combine *directives* for a crawler with the product tokens *names* at *now*; None means the current time.
 
-    Rules for every crawler also hold for a crawler that is named; rules for all of its names add up. Where rules
-    disagree, the more restrictive one applies (Google, "Combining rules"), or if *permissive* the word that
-    permits (Yandex, "Meta tag robots").
+    Rules for every crawler also apply to a named crawler, and rules for all its names add up. If rules conflict,
+    the more restrictive rule applies (Google, "Combining rules"), or, if *permissive*, the word that permits
+    (Yandex, "Meta tag robots").
     """
     own = {name.strip().lower() for name in names}
     ours = tuple(one for one in directives if one.agent is None or one.agent in own)
     read = [one for one in ours if one.is_read]
     words = {one.name for one in read}
-    if permissive:  # without those that another one permits; none is two of them
+    if permissive:  # drop words that another word permits; "none" means two words
         words = (words - {"none"}) | ({"noindex", "nofollow"} if "none" in words else set())
         words = {word for word in words if words.isdisjoint(_PERMITTED_BY.get(word, ()))}
     end = min(
@@ -225,12 +225,12 @@ def combine(
 
 
 def _numbers(directives: Iterable[Directive], name: str) -> Iterator[float]:
-    """The values of the rules called *name*, which are numbers."""
+    """The values of the rules called *name* that are numbers."""
     return (one.value for one in directives if one.name == name and isinstance(one.value, int | float))
 
 
 def _limit(directives: Iterable[Directive], name: str) -> int | None:
-    """The smallest limit; -1 is none."""
+    """The smallest limit; -1 means no limit."""
     return min((int(limit) for limit in _numbers(directives, name) if limit >= 0), default=None)
 
 
@@ -238,7 +238,7 @@ def _limit(directives: Iterable[Directive], name: str) -> int | None:
 
 
 def read_header(value: str) -> list[Directive]:
-    """Return the directives of one ``X-Robots-Tag`` field line. A name holds until the next one in that line."""
+    """Return the directives of one ``X-Robots-Tag`` field line. A name applies until the next name in the line."""
     return [*islice(_of_header(value), MAX_ITEMS)]
 
 
@@ -257,7 +257,7 @@ def _of_header(value: str) -> Iterator[Directive]:
 
 
 def read_meta(name: str, content: str) -> list[Directive]:
-    """Return the directives of a ``meta`` element with this *name* and *content*; they address *name*."""
+    """Return the directives of a ``meta`` element with this *content*; they address *name*."""
     agent = agent_of(name)
     rules = (directive for item in _items(content) for directive in _rules(item, agent, Source.META))
     return [*islice(rules, MAX_ITEMS)]
@@ -270,7 +270,7 @@ def agent_of(name: str) -> str | None:
 
 
 def _items(value: str) -> Iterator[str]:
-    """The items of a field, a date in one piece: one without a time is continued by what begins with a digit."""
+    """The items of a field, with dates in one piece: a digit at the start continues a date without a time."""
     text = value[:MAX_FIELD].strip()
     if len(text) > 1 and text[0] == text[-1] == '"':
         text = text[1:-1]
@@ -281,7 +281,7 @@ def _items(value: str) -> Iterator[str]:
             item = f"{pending}, {item}"
         elif pending:
             yield pending
-        # The next item may continue a date that lacks a time.
+        # The next item may continue a date without a time.
         _, name, date = item.lower().rpartition(f"{_UNAVAILABLE_AFTER}:")
         pending = item if name and not _TIME.search(date) else ""
         if item and not pending:
@@ -300,7 +300,7 @@ def _split_name(item: str) -> tuple[str, str | None, str]:
 
 
 def _rules(item: str, agent: str | None, source: Source) -> Iterator[Directive]:
-    """The rules of an *item* without a name: words, and rules with a value between and behind them."""
+    """The rules of an *item* without a crawler name: words, and rules with values between and after them."""
     while item:
         before, colon, value = item.partition(":")
         words = before.split()
@@ -309,7 +309,7 @@ def _rules(item: str, agent: str | None, source: Source) -> Iterator[Directive]:
             yield Directive(word.lower(), None, agent, source, word, word.lower() in WORDS)
         if not colon:
             return
-        # A date, and what follows an unknown name, ends with the item; rules may follow other values.
+        # A date, or the value of an unknown name, extends to the end of the item; rules may follow other values.
         is_short = name.lower() in _VALUED - {_UNAVAILABLE_AFTER}
         own, *following = (value.split(maxsplit=1) or [""]) if is_short else [value]
         read, item = _value(name.lower(), own), "".join(following)
@@ -318,7 +318,7 @@ def _rules(item: str, agent: str | None, source: Source) -> Iterator[Directive]:
 
 
 def _value(name: str, text: str) -> int | float | str | None:
-    """What the value of the rule called *name* says; None for a value, or a name, that cannot be read."""
+    """Read the value of the rule called *name*; None for an unknown name or an unreadable value."""
     if name == _UNAVAILABLE_AFTER:
         return read_moment(text)  # RFC 822, RFC 850 and ISO 8601, as Google lists them
     if name in _NUMBERS:
@@ -327,7 +327,7 @@ def _value(name: str, text: str) -> int | float | str | None:
 
 
 def read_robots_tag(value: str) -> list[Directive]:
-    """Return the directives of a ``Robots-Tag`` field: a List of names with rules, else as `read_header`."""
+    """Return the directives of a ``Robots-Tag`` field, a List of names with rules; falls back to `read_header`."""
     try:
         members = parse_list(value)
     except ValueError:
@@ -343,7 +343,7 @@ def read_robots_tag(value: str) -> list[Directive]:
 
 
 def _as_rule(name: str, value: BareItem) -> str:
-    """A parameter in the notation of X-Robots-Tag; a Date is a number of seconds."""
+    """A parameter in X-Robots-Tag notation; a Date is a number of seconds."""
     if value is True:
         return name
     if name == _UNAVAILABLE_AFTER and isinstance(value, int):

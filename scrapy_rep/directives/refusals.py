@@ -1,7 +1,7 @@
-"""What an answer refuses, by its status and its headers alone: a page that robots.txt allows is not yet given.
+"""Detect refusals by status and headers alone: a site may refuse a page that its robots.txt allows.
 
-Statuses are those of RFC 9110 and RFC 7725. Headers count as their owners document them, and name who refuses. An
-edge that only bodies or cookies tell of is not named. 429 asks to wait: that is no refusal.
+Statuses follow RFC 9110 and RFC 7725. Headers are read as their vendors document them, and name the refusing
+party. An edge that shows only in bodies or cookies is not named. 429 asks to wait and is not a refusal.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from scrapy_rep.protocol.access import CHALLENGES, Via, challenge_in, is_of_carr
 HEADERS: Final = (
     *CHALLENGES, "crawler-error", "crawler-price", "link", "payment-required", "proxy-status", "www-authenticate",
 )  # fmt: skip
-"""The headers that `read_refusal` looks at."""
+"""The headers that `read_refusal` uses."""
 
 STATUSES: Final = frozenset({202, 400, 401, 402, 403, 405, 429, 451, 503})
-"""Statuses of answers that may refuse: challenges had 202 and 405 (AWS WAF), 429 (Vercel), 503 (Cloudflare)."""
+"""Statuses of possible refusals; challenges used 202 and 405 (AWS WAF), 429 (Vercel) and 503 (Cloudflare)."""
 
 _KINDS: Final = {401: "authentication", 402: "payment", 403: "forbidden", 451: "legal"}
 _UNSIGNED: Final = {"strongauthrequired", "invalidsignature"}  # Cloudflare, "Error codes" of Pay Per Crawl
@@ -30,10 +30,10 @@ _PRICE: Final = re.compile(r"[A-Za-z]{3} \d{1,12}(?:\.\d{1,12})?")  # Cloudflare
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refusal, as text ``402, USD 0.01`` or ``403, challenge, Cloudflare``.
+    """A refusal; its text is like ``402, USD 0.01`` or ``403, challenge, Cloudflare``.
 
-    ``kind`` is payment, license, challenge, authentication, forbidden or legal. ``who`` is the edge, or the URL of
-    who blocks (RFC 7725 section 4), or the protocol x402; ``price`` is as written.
+    ``kind`` is payment, license, challenge, authentication, forbidden or legal. ``who`` is the edge, the URL of
+    the blocking party (RFC 7725 section 4), or the protocol x402; ``price`` is as written.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class Refusal:
 
 
 def read_refusal(status: int, headers: Mapping[str, str], via: Via = Via.NOBODY) -> Refusal | None:
-    """What an answer with *headers*, by names in lower case, refuses; None if nothing, or if its carrier does."""
+    """The refusal by *status* and *headers*, by lower-case name; None without one, or if the carrier refused."""
     if is_of_carrier(status, headers, via):
         return None
     if name := challenge_in(headers):

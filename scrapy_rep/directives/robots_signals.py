@@ -1,12 +1,12 @@
-"""``Content-Usage`` and ``Content-Signal``, records of a robots.txt and header fields; and ``DisallowAITraining``.
+"""Read AI signals: ``Content-Usage`` and ``Content-Signal``, as records or header fields; ``DisallowAITraining``.
 
-- ``Content-Usage`` of the IETF working group AIPREF, read strictly: draft-ietf-aipref-attach-05 (2026-08-19) says
-  where it stands, draft-ietf-aipref-vocab-08 (2026-09-14) section 6 how it is read. Neither is an RFC.
+- ``Content-Usage`` of the IETF working group AIPREF, read strictly: draft-ietf-aipref-attach-05 (2026-08-19)
+  defines its place, draft-ietf-aipref-vocab-08 (2026-09-14) section 6 its syntax. Neither is an RFC.
 - ``Content-Signal`` of Cloudflare, read leniently: https://contentsignals.org (2025-09), and
-  draft-romm-aipref-contentsignals (2025-10). It holds for a group, not for a path. ``use`` came on 2026-07-01.
+  draft-romm-aipref-contentsignals (2025-10). It applies to a group, not a path. ``use`` was added on 2026-07-01.
 - ``DisallowAITraining`` and ``AllowAITraining`` of draft-canel-robots-ai-control-00 (Microsoft, 2024-10-21), which
-  expired: every statement is irregular. Keys count by their prefix: such a line is also a rule about crawling, and
-  a URL that may be crawled meets a ``DisallowAITraining`` only where an Allow wins.
+  expired: every statement is irregular. Keys match by prefix, and these lines are also crawl rules. A URL that
+  may be crawled matches a ``DisallowAITraining`` only where an Allow wins.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from .structured_fields import Token, parse_dictionary
 from .vocabulary import USE_LEVELS, Purpose, Signal, Statement, label_of, shortened, without_repetitions
 
 MAX_ITEMS: Final = 100  # items of one Content-Signal line that are read
-MAX_PATTERNS: Final = 1_000  # with a wildcard, the first of a file that count; no honest file has as many
-_MAX_PIECES: Final = 4_000  # between the wildcards of these
-_MAX_SAID: Final = 32  # statements of one path: those with a category come first, and there are fewer
-_MAX_KEPT: Final = 512  # statements of paths that URLs had
-_LEAST_STATEMENT: Final = 16  # bytes of a text for each statement in it, about
+MAX_PATTERNS: Final = 1_000  # patterns with a wildcard per file, first come; no honest file has as many
+_MAX_PIECES: Final = 4_000  # pieces between the wildcards of these patterns
+_MAX_SAID: Final = 32  # statements of one path; statements with a category are fewer, and come first
+_MAX_KEPT: Final = 512  # cached statements, for the paths of recent URLs
+_LEAST_STATEMENT: Final = 16  # bytes of text per statement, roughly
 _OCTETS_OF_STATEMENT: Final = 320
 _OCTETS_OF_PATTERN: Final = 160
-_NOTHING_NEW: Final = 2**32 - 1  # in place of a text: of a rule that repeats others
+_NOTHING_NEW: Final = 2**32 - 1  # replaces the number of a text that repeats others
 
 AI_TRAINING: Final = {b"disallowaitraining": False, b"allowaitraining": True}
 """The keys of the rules about training, in lower case, and whether they allow it."""
@@ -52,7 +52,7 @@ _LICENSE: Final = b"license"
 
 
 def read_usage(fields: Iterable[str]) -> tuple[Statement, ...]:
-    """Return the statements of all ``Content-Usage`` header *fields* of a response, which make one Dictionary."""
+    """Return the statements of all ``Content-Usage`` header *fields* of a response, which form one Dictionary."""
     return without_repetitions(_of_usage(", ".join(field for field in fields if field.strip()), "header", 0))
 
 
@@ -62,13 +62,13 @@ def read_signal(fields: Iterable[str]) -> tuple[Statement, ...]:
 
 
 def split_usage(value: bytes) -> tuple[bytes, bytes]:
-    """Return the path of a rule, empty for none, and its preference (attach-05, "Content-Usage Rules")."""
+    """Return the path of a rule, or an empty path, and its preference (attach-05, "Content-Usage Rules")."""
     found = _PATH.fullmatch(value)
     return (found[1], found[2]) if found else (b"", value)
 
 
 def _of_usage(text: str, source: str, line: int) -> Iterator[Statement]:
-    """A statement for each member that says y or n, one without a category for each other one."""
+    """A statement for each member with y or n; the other members make statements without a category."""
     try:
         members = parse_dictionary(text)
     except ValueError:
@@ -92,7 +92,7 @@ def _of_signal(text: str, source: str, line: int, *, irregular: bool = False) ->
 
 
 def _by_category(read: Statement, key: str) -> Iterator[Statement]:
-    """The statement that was *read* for each category of the label *key*; one without if none is meant."""
+    """The statement *read* for each category of the label *key*, or once without a category if it has none."""
     label = label_of(read.signal, key)
     if label is None or not label.categories or read.allows is None:
         yield replace(read, allows=None, irregular=True)
@@ -101,16 +101,16 @@ def _by_category(read: Statement, key: str) -> Iterator[Statement]:
 
 
 class PathRules:
-    """Records by their paths; *read* makes statements of a record when a URL first needs them.
+    """Records by path; *read* turns a record into statements when a URL first needs them.
 
-    The rule with the longest matching path decides, as a whole: paths match as those of Allow and Disallow do, and
-    the length is the number of bytes of the encoded path (attach-05, "Content-Usage Rule Semantics"). Rules with
-    identical paths all apply. Where patterns of equal length match a URL, which the draft does not mention, all of
-    them apply. An absent path has length 0.
+    The rule with the longest matching path decides as a whole. Paths match as in Allow and Disallow; the length is
+    the number of bytes of the encoded path (attach-05, "Content-Usage Rule Semantics"). Rules with identical paths
+    all apply. So do patterns of equal length that match a URL, a case that the draft does not mention. An absent
+    path has length 0.
 
-    A file may have 25,000 rules. A rule takes 16 bytes: it is a place in three arrays, which are in the order of
-    the hashes of patterns. A URL is looked up once for each length that paths have, the longest first, and is
-    matched with each pattern that has a wildcard; of these, the first `MAX_PATTERNS` of a file count.
+    A file may have 25,000 rules. A rule takes 16 bytes: an index into three arrays, sorted by the hash of the
+    pattern. A URL is looked up once per path length, longest first, and matched against each pattern with a
+    wildcard, of which the first `MAX_PATTERNS` in a file count.
     """
 
     __slots__ = (
@@ -130,7 +130,7 @@ class PathRules:
         self, rules: Iterable[tuple[bytes, Record]], read: Callable[[Record], Iterable[Statement]]
     ) -> None:
         hashes, lines, text_of = array("q"), array("I"), array("I")
-        texts: dict[bytes, int] = {}  # thousands of rules say the same
+        texts: dict[bytes, int] = {}  # thousands of rules may repeat a text
         lengths: set[int] = set()
         wild: dict[Pattern, None] = {}
         pieces = 0
@@ -157,21 +157,21 @@ class PathRules:
         self._wild = sorted(wild, key=attrgetter("specificity"), reverse=True)
         self._read = read
         self._said: dict[int, tuple[Statement, ...]] = {}  # by the hash of the pattern
-        self._kept = 0  # statements in it
+        self._kept = 0  # statements in _said
 
     def __bool__(self) -> bool:
         return bool(self._hashes)
 
     @property
     def octets(self) -> int:
-        """About the memory that this takes, with the statements that it may come to keep."""
+        """An estimate of the memory in bytes, including statements that may be cached later."""
         arrays = (self._hashes, self._lines, self._text_of, self._text_ends, self._lengths)
         wild = sum(_OCTETS_OF_PATTERN + sum(map(getsizeof, pattern.pieces)) for pattern in self._wild)
         statements = min(_MAX_KEPT, len(self._hashes) + len(self._texts) // _LEAST_STATEMENT)
         return sum(map(getsizeof, arrays)) + len(self._texts) + wild + _OCTETS_OF_STATEMENT * statements
 
     def statements(self, path: bytes) -> tuple[Statement, ...]:
-        """Return the statements for *path*, an answer of `path_of`."""
+        """Return the statements for *path*, a result of `path_of`."""
         longest, found = -1, list[int]()
         for pattern in self._wild:
             if pattern.specificity < longest:
@@ -197,15 +197,15 @@ class PathRules:
         return at < len(self._hashes) and self._hashes[at] == pattern
 
     def _of(self, pattern: int) -> tuple[Statement, ...]:
-        """The statements of all rules with the *pattern* of this hash."""
+        """The statements of all rules whose pattern has the hash *pattern*."""
         found = self._said.get(pattern)
         if found is None:
             places = range(bisect_left(self._hashes, pattern), bisect_right(self._hashes, pattern))
-            first = {self._text_of[at]: at for at in reversed(places)}  # a repetition says nothing new
+            first = {self._text_of[at]: at for at in reversed(places)}  # skip repetitions
             said = (one for at in reversed(first.values()) for one in self._read_at(at))
             found = without_repetitions(said)[:_MAX_SAID]
             lines = {one.line for one in found}
-            for at in places:  # the next time, read only what says something
+            for at in places:  # next time, read only rules that add a statement
                 if self._lines[at] not in lines:
                     self._text_of[at] = _NOTHING_NEW
             if self._kept + len(found) > _MAX_KEPT:
@@ -224,16 +224,16 @@ class PathRules:
 
 
 def _hash(pattern: Pattern) -> int:
-    """A key for *pattern*: 64 bits with a seed of the process, hence equal for no other pattern."""
+    """A key for *pattern*: 64 bits with a seed per process, in practice unique."""
     return hash(pattern if len(pattern.pieces) > 1 else (pattern.pieces[0], pattern.anchored))
 
 
 class RobotsSignals:
-    """Everything that one robots.txt says to the crawler with one product token, ready for many URLs.
+    """All AI signals of one robots.txt for one product token, prepared for many URLs.
 
-    ``licenses`` are the URLs of its RSL licenses. What belongs to the group is read once; a URL costs a look into
-    the rules with paths, if there are any. It may be kept as long as the parsed file: the file at the time of the
-    fetch counts (attach-05, "When Preferences Apply").
+    ``licenses`` are the URLs of its RSL licenses. Signals of the group are read once; a URL costs one look-up in
+    the rules with paths, if there are any. An instance may be cached as long as the parsed file: the file at the
+    time of the fetch applies (attach-05, "When Preferences Apply").
     """
 
     __slots__ = ("_by_path", "_of_group", "licenses")
@@ -247,12 +247,12 @@ class RobotsSignals:
 
     @classmethod
     def of(cls, robotstxt: RobotsTxt, token: str) -> RobotsSignals:
-        """Return the signals for the crawler called *token*; `NO_SIGNALS` where there are none.
+        """Return the signals for the crawler *token*, or `NO_SIGNALS`.
 
-        If its group has no Content-Signal, the lines before any user-agent line count, as irregular. If it has no
-        License, the global ones count (RSL 1.0 section 4.4.2: the lines of a group replace them).
+        If its group has no Content-Signal, lines before the first user-agent line count, as irregular. If it has
+        no License, the global License lines count (RSL 1.0 section 4.4.2: the lines of a group replace them).
         """
-        text = robotstxt.body.lower()  # most files hold none of the keys, and are not read any further
+        text = robotstxt.body.lower()  # most files have none of the keys and are read no further
         training = [_training_rules(robotstxt, token)] if b"allowaitraining" in text else []
         if not any(key in text for key in (_USAGE, _SIGNAL, _LICENSE)):
             return cls(training) or NO_SIGNALS
@@ -269,12 +269,12 @@ class RobotsSignals:
 
     @property
     def octets(self) -> int:
-        """About the memory that this takes."""
+        """An estimate of the memory in bytes."""
         known = _OCTETS_OF_STATEMENT * len(self._of_group) + sum(map(getsizeof, self.licenses))
         return known + sum(rules.octets for rules in self._by_path)
 
     def statements(self, url: str) -> tuple[Statement, ...]:
-        """Return the statements about *url*, which may be crawled: a forbidden one has no preferences."""
+        """Return the statements about *url*, which must be allowed: a disallowed URL has no preferences."""
         if not self._by_path:
             return self._of_group
         path = path_of(url)
@@ -282,7 +282,7 @@ class RobotsSignals:
 
 
 NO_SIGNALS: Final = RobotsSignals()
-"""The signals of every file without any."""
+"""Shared by all files without signals."""
 
 
 def _signals_in(records: Iterable[Record], *, irregular: bool = False) -> tuple[Statement, ...]:
@@ -295,7 +295,7 @@ def _signals_in(records: Iterable[Record], *, irregular: bool = False) -> tuple[
 
 
 def _licenses_in(records: Iterable[Record]) -> tuple[str, ...]:
-    """The URLs of the License lines among *records*; a line that holds none means nothing."""
+    """The URLs of the License lines among *records*; lines without a URL are ignored."""
     texts = dict.fromkeys(record.text for record in records if record.kind is Kind.LICENSE)
     return tuple(filter(is_url, texts))[:MAX_LICENSES]
 
@@ -310,7 +310,7 @@ def _usage_rules(records: Iterable[Record]) -> PathRules:
 
 
 def _training_rules(robotstxt: RobotsTxt, token: str) -> PathRules:
-    """The rules about training in the group; one with an empty path says nothing."""
+    """The rules about training in the group; a rule with an empty path is ignored."""
 
     def read(record: Record) -> Iterator[Statement]:
         text, allows = shortened(f"{record.key.decode()}: {record.text}"), AI_TRAINING[record.key.lower()]

@@ -1,10 +1,10 @@
-"""RSL (Really Simple Licensing) 1.0: what a license file, or a license in a page, says about the use of a URL.
+"""Read RSL (Really Simple Licensing) 1.0: the terms of a license file, or of a license in a page, for a URL.
 
-https://rslstandard.org/rsl, a Recommendation of its committee (2025-11-06), with errata to 2026-08-07; sections
-are numbered as others quote them. Payments, license servers and other terms are reported, never met.
+Source: https://rslstandard.org/rsl, a Recommendation of its committee (2025-11-06), with errata to 2026-08-07;
+section numbers are those in common use. Payments, license servers and other terms are reported, never fulfilled.
 
-Expat reads the XML: it comes with Python, and directives need neither Scrapy nor lxml. A document type is refused,
-which rules out entities and external files; depth, size and contents have bounds.
+The XML parser is expat, which comes with Python: directives need neither Scrapy nor lxml. A document type is
+refused, which rules out entities and external files; depth, size and contents are limited.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from scrapy_rep.protocol.path_pattern import Pattern
 
 from .vocabulary import Purpose, Signal, Statement, label_of, shortened, without_repetitions
 
-MAX_SIZE: Final = 1_048_576  # bytes of a license file; a larger file says nothing
-MAX_DEPTH: Final = 100  # elements inside each other
+MAX_SIZE: Final = 1_048_576  # bytes of a license file; a larger file is ignored
+MAX_DEPTH: Final = 100  # nested elements
 MAX_CONTENTS: Final = 1_000  # <content> elements
 MAX_ELEMENTS: Final = 20_000  # elements of any kind
-MAX_AGE: Final = 30  # days for which a license without max-age counts (section 3.2)
-MAX_LICENSES: Final = 100  # licenses of one source that are named
+MAX_AGE: Final = 30  # days for which a license without max-age is fresh (section 3.2)
+MAX_LICENSES: Final = 100  # license URLs per source
 RSL_TYPE: Final = "application/rsl+xml"  # the media type of a license
 _NAMESPACE: Final = "https://rslstandard.org/rsl"
 _DAY: Final = 86_400.0
@@ -37,7 +37,7 @@ _ELEMENTS: Final = {
     "rsl", "content", "license", "permits", "prohibits", "payment", "standard", "custom", "amount", "accepts",
     "reporting", "legal", "alternate", "schema", "copyright", "terms",
 }  # fmt: skip
-_MAX_RECORDED: Final = 10  # statements without a category that are kept of one content
+_MAX_RECORDED: Final = 10  # statements without a category that are kept per content
 _MAX_FIELD: Final = 65_536  # characters of a Link field
 _LINK: Final = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w!#$&+.^`|~-]+\*?(?:\s*=\s*(?:"[^"]*"|[^\s,;"<>]*))?)*)')
 _PARAMETER: Final = re.compile(r';\s*([\w!#$&+.^`|~-]+\*?)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"<>]*)))?')
@@ -46,11 +46,11 @@ _OF_PAYMENT: Final = ("standard", "custom", "amount", "accepts")
 
 @dataclass(frozen=True, slots=True)
 class License:
-    """What one ``<license>`` element says.
+    """The terms of one ``<license>`` element.
 
     ``permits`` and ``prohibits`` are the texts of its elements with ``type="usage"``, as written; ``permits`` is
-    None where there is no such element. ``conditions`` are what must be met before a permission holds, such as a
-    payment, and ``notes`` what else it states.
+    None without such an element. ``conditions`` must be fulfilled before a permission applies, for example a
+    payment. ``notes`` are all other terms.
     """
 
     permits: str | None = None
@@ -60,16 +60,16 @@ class License:
 
 
 class RslFile:
-    """The licenses in an RSL document, ready for many URLs.
+    """The licenses in an RSL document, prepared for many URLs.
 
     ``max_age`` is the time in seconds after which it must be fetched again (section 3.2.1). ``problem`` says why
-    the document is not as section 3 asks: then its permissions do not count, and its prohibitions do.
+    the document violates section 3; its permissions are then ignored, its prohibitions apply.
     """
 
     __slots__ = ("_scopes", "max_age", "problem")
 
     def __init__(self, document: bytes | str, base: str = "") -> None:
-        """Read *document*, whatever it is; *base* is the URL of the page that holds it, empty for a file."""
+        """Read any *document*; *base* is the URL of the page that contains it, empty for a file."""
         reader = _RslReader()
         reader.read(document)
         self.max_age = reader.max_age * _DAY
@@ -81,11 +81,11 @@ class RslFile:
         self._scopes = sorted(filter(None, scopes), key=lambda scope: -scope.length)
 
     def statements(self, url: str, source: str) -> tuple[Statement, ...]:
-        """Return what the licenses that apply to *url* say; *source* is where they stand.
+        """Return the statements of the licenses that apply to *url*; *source* is their place.
 
-        The narrower content precedes the wider one (section 3.1.1), for each use that it speaks about. An offer
-        with conditions sets aside the permission of a wider one, but no prohibition [ours]. Of contents that are
-        equally wide, each may forbid. Paths match as in RFC 9309 (section 3.3).
+        Narrower content takes precedence over wider content (section 3.1.1), for each use that it covers. An offer
+        with conditions overrides a wider permission, but no prohibition [ours]. Among equally wide contents, any
+        may forbid. Paths match as in RFC 9309 (section 3.3).
         """
         said = [_said(self.problem, irregular=True)] if self.problem else []
         settled: set[Purpose | None] = set()
@@ -110,9 +110,9 @@ class RslFile:
 
 
 def said_by_licenses(urls: Iterable[str], files: Mapping[str, RslFile], url: str) -> list[Statement]:
-    """Return what the licenses of a site at *urls*, of which *files* could be read, say about *url*.
+    """Return the statements about *url* from a site's licenses at *urls*; *files* are those that could be read.
 
-    They hold together (section 4.4). While one is unknown or broken, nothing that another permits counts [ours].
+    All licenses apply together (section 4.4). While any is unknown or broken, no permission counts [ours].
     """
     urls = [*urls]
     said = [one for each in urls if each in files for one in files[each].statements(url, shortened(each))]
@@ -123,11 +123,11 @@ def said_by_licenses(urls: Iterable[str], files: Mapping[str, RslFile], url: str
 
 
 def as_page_says(site: Iterable[Statement], own: Iterable[Statement], named: Collection[str]) -> list[Statement]:
-    """Return what a *site* says as far as it holds for a page with licenses: the more specific ones precede.
+    """Return the *site* statements that still apply to a page with licenses, which take precedence.
 
-    *own* is what licenses in the page say, *named* are the URLs of others. About a use of which the page speaks,
-    the licenses of the site say nothing more (section 4.9). Since a license that the page names is not read, and
-    one in the page may be an offer, they permit nothing there, unless the page names the same one [ours].
+    *own* are statements of licenses in the page, *named* the URLs of other licenses. The site's licenses do not
+    apply to a use that the page covers (section 4.9). A license that the page names is not read, and a license in
+    the page may be an offer. Site licenses therefore permit nothing, unless the page names only the same [ours].
     """
     own = [one for one in own if one.signal is Signal.RSL]
     spoken = {one.category for one in own if one.category}
@@ -141,16 +141,16 @@ def as_page_says(site: Iterable[Statement], own: Iterable[Statement], named: Col
 
 
 def read_licenses(licenses: Iterable[License], scope: str = "") -> tuple[Statement, ...]:
-    """Return what the *licenses* of one ``<content>`` element say about usage; *scope* is its URL.
+    """Return the statements about usage of the *licenses* of one ``<content>`` element; *scope* is its URL.
 
     - A listed token permits: "the listed values, separated by one or more spaces, are allowed" (section 3.5).
-    - Usage is restricted only where a license has ``permits`` of that type (section 3.5). Then what no license of
-      the content lists is a no.
+    - Usage is restricted only if a license has ``permits`` of that type (section 3.5). Any use that no license of
+      the content lists is then a no.
     - A prohibition wins over a permission (section 3.1.1: licenses are read conservatively).
-    - ``ai-all`` and ``all`` stand for the usages that the table of labels names (section 3.4.1.1).
-    - A permission with conditions, such as a payment or some users or countries, is an offer rather than a yes: it
-      is recorded without a category [ours].
-    - Commas may separate tokens, since generators write them [ours].
+    - ``ai-all`` and ``all`` stand for the usages in the table of labels (section 3.4.1.1).
+    - A permission with conditions, for example a payment, users or countries, is an offer, not a yes: it is
+      recorded without a category [ours].
+    - Commas may separate tokens, because generators write them [ours].
     """
     found = [*licenses]
     lists = [one.permits for one in found if one.permits is not None]
@@ -179,13 +179,13 @@ def _of_license(license_: License, scope: str) -> Iterator[Statement]:
 def _said(
     text: str, scope: str = "", use: Purpose | None = None, *, allows: bool | None = None, irregular: bool = False
 ) -> Statement:
-    """A statement of a license about a *use*, or one that is only recorded; its source comes with the question."""
+    """A statement of a license about a *use*, or a mere record without one; the caller sets the source."""
     written = shortened(f"{scope} {text}" if scope else text)
     return Statement(Signal.RSL, use, allows, "", written, irregular=irregular)
 
 
 def _tokens(text: str, *, of_drafts: bool = False) -> dict[str, list[Purpose]]:
-    """The tokens in *text*, and what each is about. Those *of_drafts* permit nothing."""
+    """The tokens in *text* with their categories. Tokens of drafts have none unless *of_drafts*."""
     labels = {token: label_of(Signal.RSL, token) for token in text.lower().replace(",", " ").split()}
     return {
         token: sorted(label.categories) if label and (of_drafts or not label.until) else []
@@ -210,7 +210,7 @@ def urls_in_header(fields: Iterable[str], url: str) -> tuple[str, ...]:
 def urls_in_elements(
     links: Iterable[Mapping[str, str]], bases: Iterable[Mapping[str, str]], url: str
 ) -> tuple[str, ...]:
-    """Return the absolute URLs of the licenses behind *links* of the page at *url*, seen from its *bases*."""
+    """Return the absolute URLs of the licenses in the *links* of the page at *url*, relative to its *bases*."""
     found = (absolute(each["href"], url) for each in bases if "href" in each)
     base = next(filter(is_url, found), url)
     urls = (absolute(each.get("href", ""), base) for each in links if _is_license(each))
@@ -218,7 +218,7 @@ def urls_in_elements(
 
 
 def _is_license(values: Mapping[str, str]) -> bool:
-    """Whether a link with these attributes or parameters leads to a license."""
+    """Whether a link with these attributes or parameters points to a license."""
     return "license" in values.get("rel", "").lower().split() and is_rsl(values)
 
 
@@ -236,7 +236,7 @@ def is_url(text: str) -> bool:
 
 
 def absolute(target: str, base: str) -> str:
-    """*target* as a URL, seen from *base*; empty if it cannot be one."""
+    """*target* as an absolute URL, relative to *base*; empty if it is invalid."""
     try:
         return urljoin(base, target.strip())
     except ValueError:
@@ -248,7 +248,7 @@ def absolute(target: str, base: str) -> str:
 
 @dataclass(slots=True)
 class _Element:
-    """An element inside ``<content>``, with the text that stands in it and in no element inside it."""
+    """An element inside ``<content>``, with its own text, without that of nested elements."""
 
     name: str
     attributes: Mapping[str, str]
@@ -270,7 +270,7 @@ class _Element:
 
 @dataclass(slots=True)
 class _Content:
-    """One ``<content>``: ``conditions`` hold for each of its licenses."""
+    """One ``<content>``; its ``conditions`` apply to all its licenses."""
 
     url: str
     conditions: list[str]
@@ -279,7 +279,7 @@ class _Content:
 
 
 class _Scope(NamedTuple):
-    """All contents with one URL: ``origin`` is None for that of the site, ``pattern`` is None for all of it."""
+    """All contents with one URL; ``origin`` None means the site's origin, ``pattern`` None the whole site."""
 
     origin: Origin | None
     pattern: Pattern | None
@@ -291,13 +291,13 @@ class _Scope(NamedTuple):
         return self.pattern.specificity if self.pattern else 0
 
     def matches(self, path: bytes, origin: Origin | None) -> bool:
-        """Whether it holds for *path*, at any origin where either is unknown."""
+        """Whether the contents apply to *path*; if either origin is unknown, origins are not compared."""
         is_here = self.origin is None or origin is None or self.origin == origin
         return is_here and (self.pattern is None or self.pattern.matches(path))
 
     @classmethod
     def of(cls, url: str, base: str, contents: Iterable[_Content], problem: str) -> _Scope | None:
-        """What *contents* with this *url* say together; None for a URL that is none."""
+        """Combine the *contents* with this *url*; None for an invalid URL."""
         contents = [*contents]
         licenses = [one for content in contents for one in content.licenses]
         if problem:
@@ -318,7 +318,7 @@ class _Scope(NamedTuple):
 
 
 def _where(url: str, base: str) -> tuple[Origin | None, Pattern | None] | None:
-    """The origin and the path that *url*, seen from *base*, stands for; None if it is none."""
+    """The origin and the path of *url*, relative to *base*; None if it is invalid."""
     if not url:
         return None, None
     target = url if url.startswith("*") else absolute(url, base or "/")
@@ -334,11 +334,11 @@ def _where(url: str, base: str) -> tuple[Origin | None, Pattern | None] | None:
 
 
 class _RefusedError(ValueError):
-    """A document that is not read any further."""
+    """Stops the reading of a document."""
 
 
 class _RslReader:
-    """Reads one document; what stands before a mistake in it counts."""
+    """Reads one document; everything before an error counts."""
 
     def __init__(self) -> None:
         self.contents: list[_Content] = []
@@ -346,10 +346,10 @@ class _RslReader:
         self.problem = ""
         self._elements = self._depth = self._ignored = 0
         self._is_rsl = False
-        self._is_bare = False  # whether elements without a namespace are of RSL
-        self._open: list[_Element] = []  # elements of RSL
+        self._is_bare = False  # whether elements without a namespace belong to RSL
+        self._open: list[_Element] = []  # open elements of RSL
         self._content: _Content | None = None
-        self._parts: list[_Element] = []  # of the license
+        self._parts: list[_Element] = []  # elements of the current license
 
     def read(self, document: bytes | str) -> None:
         """Read *document*; never raises."""
@@ -369,7 +369,7 @@ class _RslReader:
             self.problem = str(refusal)
         except ExpatError as error:
             self.problem = f"no well-formed XML, line {error.lineno}"
-        except (ValueError, LookupError):  # of an encoding that Python has no text for
+        except (ValueError, LookupError):  # raised for an encoding that Python cannot decode
             self.problem = "an encoding that cannot be read"
         if not self._is_rsl:
             self.problem = self.problem or "no RSL"
@@ -389,7 +389,7 @@ class _RslReader:
             self._is_bare = name == "rsl"
         is_ours = namespace == _NAMESPACE or (self._is_bare and not namespace)
         if self._ignored or (not is_ours and self._open):
-            self._ignored += 1  # of an extension; what is around RSL is the feed that holds it
+            self._ignored += 1  # an extension; elements around RSL belong to a feed that contains it
         elif is_ours:
             self._is_rsl = True
             self._start_ours(local, attributes)
@@ -437,7 +437,7 @@ class _RslReader:
 
 
 def _conditions(content: Mapping[str, str]) -> Iterator[str]:
-    """What the attributes of a ``<content>`` ask for before its use (section 3.3)."""
+    """The conditions in the attributes of a ``<content>`` (section 3.3)."""
     if server := content.get("server", "").strip():
         yield f"server: {server}, a license must be obtained"
     if content.get("encrypted", "").strip().lower() == "true":

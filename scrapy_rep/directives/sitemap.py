@@ -1,9 +1,9 @@
-"""The one reader of sitemaps: bytes in, entries out, whatever URL and Content-Type say.
+"""Read sitemaps: bytes in, entries out, regardless of URL and Content-Type.
 
-Reads XML as https://www.sitemaps.org/protocol.html describes it, with Google's extensions for news, images, videos
-and languages, RSS 2.0, Atom, and text files, each of them also packed with gzip. The parser is expat, because it
-streams, is in the standard library, and stops at an error instead of guessing: this module chooses where to go on.
-Expat never sees what precedes the root element: there is no document type, and no entity but the five of XML.
+Supports XML by https://www.sitemaps.org/protocol.html, Google's extensions for news, images, videos and languages,
+RSS 2.0, Atom, and text files, each optionally compressed with gzip. The parser is expat: it streams, is in the
+standard library, and stops at an error instead of guessing. This module then chooses where to continue. Expat
+never sees the text before the root element: no document type, and no entities but the five of XML.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from xml.parsers import expat
 from .dates import SiteDate, read_date
 from .html import marked_encoding
 
-# Of https://www.sitemaps.org/protocol.html: "(52,428,800 bytes)", "no more than 50,000 URLs".
-MOST_OCTETS: Final = 52_428_800  # of an unpacked sitemap that are read
-MOST_ENTRIES: Final = 50_000  # that are read
-MOST_ERRORS: Final = 1_000  # places that are no XML, after which a sitemap is not read on
-_PIECE: Final = 32_768  # bytes that are unpacked, decoded and parsed at once
-_TELLING: Final = 1_024  # bytes that tell the encoding, or gzip
-_HEAD: Final = 65_536  # characters in which the root element must begin
-_LONGEST_TAG: Final = 262_144  # bytes of a tag or comment: expat reads one from its start with each piece
-_LONGEST_TEXT: Final = 16_384  # characters of an element; of longer ones the rest is ignored
+# Limits by https://www.sitemaps.org/protocol.html: "(52,428,800 bytes)", "no more than 50,000 URLs".
+MOST_OCTETS: Final = 52_428_800  # bytes of an uncompressed sitemap that are read
+MOST_ENTRIES: Final = 50_000  # entries that are read
+MOST_ERRORS: Final = 1_000  # places with invalid XML; after more, reading stops
+_PIECE: Final = 32_768  # bytes that are decompressed, decoded and parsed at once
+_TELLING: Final = 1_024  # bytes that suffice to detect the encoding, or gzip
+_HEAD: Final = 65_536  # characters in which the root element must start
+_LONGEST_TAG: Final = 262_144  # bytes of a tag or comment, which expat rereads from its start with each piece
+_LONGEST_TEXT: Final = 16_384  # characters of an element; the rest is ignored
 _DEEPEST: Final = 64  # levels of elements
-_MOST_LAYERS: Final = 3  # of gzip
-_MOST_MEMBERS: Final = 1_000  # of a gzip file
-_MOST_NAMES: Final = 1_000  # of elements and attributes: expat keeps each one
+_MOST_LAYERS: Final = 3  # layers of gzip
+_MOST_MEMBERS: Final = 1_000  # members of a gzip file
+_MOST_NAMES: Final = 1_000  # names of elements and attributes, all of which expat keeps
 _MOST_LISTED: Final = 1_000  # images, videos or links of an entry: Google's limit for images
 
-GZIP: Final = b"\x1f\x8b"  # what a gzip file begins with: RFC 1952 section 2.3.1
+GZIP: Final = b"\x1f\x8b"  # the first bytes of a gzip file: RFC 1952 section 2.3.1
 _DECLARED: Final = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z][\w.-]{1,30})[\"']")
-# Others than UTF-8, which the protocol asks for; names of Python that are no charset must not count.
+# Charsets other than UTF-8, which the protocol requires; Python codecs that are not charsets must not match.
 _CHARSET: Final = re.compile(
     r"(?:iso-?8859-\d+|windows-?125\d|cp125\d|us-ascii|latin-?1|koi8-[ru]|gb2312|gbk|gb18030|big5|euc-(?:jp|kr)"
     r"|shift_jis|iso-2022-jp)",
@@ -53,34 +53,34 @@ _IS_LOCATION: Final = re.compile(r"https?:|/", re.IGNORECASE)
 _IS_URL: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 _BLANKS: Final = "\ufeff \t\0"
 _CDATA: Final = "<![CDATA["
-# An ampersand that begins neither a character reference nor one of XML's five entities stands for itself.
+# A literal ampersand: it starts neither a character reference nor one of XML's five entities.
 _LITERAL: Final = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});)", re.DOTALL
 )
 _OPENING: Final = b"<entries>"
-_CONTROLS: Final = bytes(set(range(32)) - {9, 10, 13})  # no characters of XML
+_CONTROLS: Final = bytes(set(range(32)) - {9, 10, 13})  # not allowed in XML
 _PRIORITY: Final = re.compile(r"\d{0,3}[.,]?\d{1,9}", re.ASCII)
 
 _ENTRIES: Final = {
     "urlset": ("url", "sitemap"), "sitemapindex": ("sitemap", "url"), "rss": ("item",), "feed": ("entry",)
 }  # fmt: skip
 _EXTENSIONS: Final = frozenset({"news", "image", "video"})
-# The elements that say when a page was modified: in sitemaps, Atom, Atom 0.3, RSS, Dublin Core and Atom.
+# The elements with the modification time: of sitemaps, Atom, Atom 0.3, RSS, Dublin Core and Atom.
 _MODIFIED: Final = ("lastmod", "updated", "modified", "pubDate", "date", "published")
 _DATES: Final = frozenset({"publication_date", "expiration_date"})
 
 
 class NotASitemapError(ValueError):
-    """The bytes are no sitemap; the message says why."""
+    """The bytes are not a sitemap; the message says why."""
 
 
 @dataclass(slots=True, eq=False)
 class SitemapEntry:
-    """One entry of a sitemap, as it stands there.
+    """One entry of a sitemap, as written.
 
-    ``fields`` are its elements by name, ``links`` the attributes of its link elements; ``news`` is None or a dict,
-    ``images`` and ``video`` are lists of dicts, from the names of elements to their text: a list of texts for a
-    name that occurs several times.
+    ``fields`` are its elements by name, ``links`` the attributes of its link elements. ``news`` is None or a dict,
+    ``images`` and ``video`` are lists of dicts. These dicts map element names to texts, or to a list of texts if
+    a name is repeated.
     """
 
     loc: str = ""
@@ -92,14 +92,14 @@ class SitemapEntry:
 
     @property
     def lastmod(self) -> SiteDate | None:
-        """When the page, or the sitemap, was modified last; None if there is no readable date."""
+        """The last modification of the page or sitemap; None without a readable date."""
         return next(filter(None, map(read_date, self._dates())), None)
 
     def _dates(self) -> Iterator[str]:
         return (self.fields[each] for each in _MODIFIED if each in self.fields)
 
     def as_scrapys(self) -> dict[str, Any]:
-        """The entry as a ``sitemap_filter`` of Scrapy's knows it: all is text, ``alternate`` a list of URLs."""
+        """The entry as Scrapy passes it to ``sitemap_filter``: texts only, ``alternate`` is a list of URLs."""
         found: dict[str, Any] = {**self.fields, "loc": self.loc}
         for text in self._dates():
             found.setdefault("lastmod", text)
@@ -108,7 +108,7 @@ class SitemapEntry:
         return found
 
     def as_dict(self, sitemap: str) -> dict[str, Any]:
-        """The entry in the sitemap at the URL *sitemap* as plain data, the same names always; see the docs."""
+        """The entry in the sitemap at the URL *sitemap* as plain data, always with the same keys; see the docs."""
         lastmod, text = self.lastmod, self.fields.get("priority", "")
         priority = float(text.replace(",", ".")) if _PRIORITY.fullmatch(text) else None
         alternates: dict[str, str] = {}
@@ -129,7 +129,7 @@ class SitemapEntry:
 
 
 def _with_dates(said: dict[str, Any]) -> dict[str, Any]:
-    """*said*, with aware dates in the place of their texts; None for what is no date."""
+    """*said* with dates as aware datetimes; None for an unreadable date."""
     found = dict(said)
     for name in _DATES & said.keys():
         date = read_date(said[name]) if isinstance(said[name], str) else None
@@ -138,14 +138,14 @@ def _with_dates(said: dict[str, Any]) -> dict[str, Any]:
 
 
 class Sitemap:
-    """The sitemap in *body*, which was found at *url*. Iterate over it once: that reads it.
+    """The sitemap in *body*, fetched from *url*. Iterate over it once to read it.
 
-    ``kind`` is ``urlset``, ``sitemapindex``, ``rss``, ``feed`` or ``text``. What the entries are called is known
-    with ``kind``; ``errors`` counts the places that had to be passed over. Once it is read, ``cut`` says why that
-    was not all of it: too many ``octets``, ``entries`` or ``errors``, or the ``end`` is missing; else empty.
-    ``is_empty`` says whether it has no entry.
+    ``kind`` is ``urlset``, ``sitemapindex``, ``rss``, ``feed`` or ``text``, and determines the name of entries.
+    ``errors`` counts the places that were skipped. After reading, ``cut`` says why the sitemap was not read
+    completely: too many ``octets``, ``entries`` or ``errors``, or the ``end`` is missing; else it is empty.
+    ``is_empty`` is True if the sitemap has no entries.
 
-    A ``loc`` that begins with a slash counts from *url*; whatever else is no URL is left as it is.
+    A ``loc`` that starts with a slash is relative to *url*; other invalid URLs stay as written.
     """
 
     def __init__(self, body: bytes, url: str) -> None:
@@ -154,7 +154,7 @@ class Sitemap:
         self.errors = 0
         self.cut = ""
         self.is_empty = False
-        self._is_torn = False  # as a gzip file
+        self._is_torn = False  # whether the gzip file is truncated or damaged
         texts = _texts(self._unpacked(body))
         head = ""
         for text in texts:
@@ -184,7 +184,7 @@ class Sitemap:
 
     @property
     def problem(self) -> str:
-        """Why it was not read to its end, in words; empty when it was."""
+        """Why the sitemap was not read completely, in words; empty if it was."""
         if self.cut == "end":
             return "the end is missing"
         return self.cut and f"too many {self.cut}"
@@ -220,12 +220,12 @@ class Sitemap:
     # From text to entries.
 
     def _lines(self) -> Iterator[SitemapEntry]:
-        """One URL per line: ibid., "Other Sitemap formats", "Text file"."""
+        """Read one URL per line: ibid., "Other Sitemap formats", "Text file"."""
         rest = ""
         for text in chain(self._texts, [None]):
             if text is not None:
                 *lines, rest = re.split(r"[\r\n]", rest + text)
-                rest = "#" if len(rest) > _LONGEST_TEXT else rest  # as good as a comment
+                rest = "#" if len(rest) > _LONGEST_TEXT else rest  # skip it like a comment
             else:
                 self.cut = self.cut or ("end" if self._is_torn else "")
                 lines = [] if self.cut else [rest]
@@ -236,13 +236,13 @@ class Sitemap:
                     self.errors += 1
 
     def _elements(self) -> Iterator[SitemapEntry]:
-        """The entries in XML. After an error, what was complete counts, and reading goes on at the next entry."""
+        """Read entries from XML. After an error, complete elements count; reading continues at the next entry."""
         names, ready = _ENTRIES[self.kind], list[SitemapEntry]()
         next_entry = re.compile(rb"<(?:[\w.-]+:)?(?:%s)(?=[\s/>])" % "|".join(names).encode())
         end, has_end = re.compile(rb"</(?:[\w.-]+:)?%s\s*>" % self.kind.encode()), False
         elements = _Elements(names, ready)
         parser: expat.XMLParserType | None = elements.parser()
-        fed = 0  # bytes that the parser got
+        fed = 0  # bytes passed to the parser
         for piece in _repaired(self._texts):
             has_end = has_end or bool(end.search(piece))
             view, at = memoryview(piece), 0
@@ -278,7 +278,7 @@ class Sitemap:
         yield from ready
 
     def _gunzip(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """What *pieces* unpack to; what is damaged ends it. Members of one file follow each other (RFC 1952)."""
+        """Decompress *pieces*, up to any damage. A file may have several members in a row (RFC 1952)."""
         inflater, members = zlib.decompressobj(31), 1
         for piece in pieces:
             left = piece
@@ -303,7 +303,7 @@ class Sitemap:
 
 
 def _start_of(pieces: Iterator[bytes]) -> bytes:
-    """The first of *pieces*, or as many as tell what they are: a member of gzip may have one byte."""
+    """The first *pieces*, enough to detect their format: a member of gzip may have one byte."""
     start = b""
     while len(start) < _TELLING and (piece := next(pieces, b"")):
         start += piece
@@ -311,7 +311,7 @@ def _start_of(pieces: Iterator[bytes]) -> bytes:
 
 
 def _texts(pieces: Iterator[bytes]) -> Iterator[str]:
-    """The text of *pieces*, in the encoding that a byte order mark, its zeros, or the XML declaration tell."""
+    """The text of *pieces*, in the encoding that a byte order mark, zero bytes or the XML declaration show."""
     first = _start_of(pieces)
     decoder = codecs.getincrementaldecoder(_encoding(first))("replace")
     for piece in chain([first], pieces):
@@ -335,7 +335,7 @@ def _encoding(head: bytes) -> str:
 
 
 def _kind(head: str) -> tuple[str, int]:
-    """The kind of the sitemap that begins with *head*, and where it begins. Raises `NotASitemapError`."""
+    """The kind of the sitemap that starts with *head*, and its start. Raises `NotASitemapError`."""
     for found in _ROOT.finditer(head):
         if found["doctype"] and "<!ENTITY" in found["doctype"]:
             raise NotASitemapError("it declares entities")
@@ -351,7 +351,7 @@ def _kind(head: str) -> tuple[str, int]:
 
 
 def _repaired(texts: Iterable[str]) -> Iterator[bytes]:
-    """The UTF-8 of *texts* in pieces that end behind a tag, with what a careless site writes into XML repaired."""
+    """The UTF-8 of *texts*, in pieces that end after a tag, with common mistakes in XML repaired."""
     rest, is_cdata = "", False
     for text in chain(texts, [None]):
         whole = rest + (text or "")
@@ -365,7 +365,7 @@ def _repaired(texts: Iterable[str]) -> Iterator[bytes]:
 
 
 def _escaped(text: str, *, is_cdata: bool) -> tuple[str, bool]:
-    """*text* with literal ampersands escaped, and whether it ends inside a CDATA section, as it began or not."""
+    """*text* with literal ampersands escaped, and whether it ends inside CDATA; *is_cdata*: it starts inside."""
     if is_cdata:
         text = _CDATA + text
     begun = text.rfind(_CDATA)
@@ -376,23 +376,23 @@ def _escaped(text: str, *, is_cdata: bool) -> tuple[str, bool]:
 
 
 class _Elements:
-    """Makes entries of the elements called *names*, from the calls of expat."""
+    """Builds entries from the elements called *names*, in callbacks of expat."""
 
     def __init__(self, names: tuple[str, ...], ready: list[SitemapEntry]) -> None:
-        """Entries that are complete are added to *ready*."""
+        """Adds complete entries to *ready*."""
         self._names = names
         self._ready = ready
         self._entry: SitemapEntry | None = None
-        self._name = self._prefix = ""  # of the element of the entry
+        self._name = self._prefix = ""  # of the entry's element
         self._depth = 0
-        self._path: list[str] = []  # from the entry down to the element that is open
+        self._path: list[str] = []  # from the entry down to the open element
         self._group: dict[str, Any] | None = None  # the open element of an extension
         self._text: list[str] = []
-        self._size = 0  # characters in it
+        self._size = 0  # characters in _text
         self._seen: set[str] = set()  # names of elements and attributes
 
     def parser(self) -> expat.XMLParserType:
-        """A parser that knows no namespaces: prefixes that nobody declared do occur."""
+        """A parser without namespaces, because some sitemaps use undeclared prefixes."""
         parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -401,7 +401,7 @@ class _Elements:
         return parser
 
     def end_entry(self) -> None:
-        """Complete the entry that was begun; one without a location is none."""
+        """Complete the open entry; an entry without a location is dropped."""
         entry, self._entry = self._entry, None
         if entry is None:
             return
@@ -418,7 +418,7 @@ class _Elements:
         prefix, _, local = name.rpartition(":")
         if self._entry is None or name == self._name:
             if local in self._names:
-                self.end_entry()  # whose end is missing
+                self.end_entry()  # its end tag is missing
                 self._entry, self._name, self._prefix = SitemapEntry(), name, prefix
                 self._path, self._group = [], None
             return
@@ -482,7 +482,7 @@ def _add(group: dict[str, Any], name: str, text: str) -> None:
 
 
 def _location(entry: SitemapEntry) -> str:
-    """Where a feed says that the page of *entry* is: ibid., "Syndication feed", and RFC 4287 section 4.2.7.2."""
+    """The location of *entry* in a feed: ibid., "Syndication feed", and RFC 4287 section 4.2.7.2."""
     links = (link for link in entry.links if link.get("rel", "alternate") == "alternate")
     found = [link["href"] for link in links if "href" in link]
     urls = [entry.fields.get("link", ""), *found, entry.fields.get("guid", ""), entry.fields.get("id", "")]

@@ -1,6 +1,6 @@
-"""Structured field values for HTTP: Lists and Dictionaries, parsed as RFC 9651 section 4.2 says, strictly.
+"""Parse structured field values for HTTP: Lists and Dictionaries, strictly by RFC 9651 section 4.2.
 
-Takes linear time: one regular expression reads each character, and none can match in two ways.
+Takes linear time: one regular expression reads each character, and no expression can match in two ways.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 MAX_FIELD: Final = 65_536  # characters of a field; a longer one fails
 _KEY: Final = re.compile(r"[a-z*][a-z0-9_.*-]*")
 _SPACES: Final = re.compile(r" *")
-_COMMA: Final = re.compile(r"[ \t]*(?:,[ \t]*(?=[^ \t])|$)")  # none at the end
+_COMMA: Final = re.compile(r"[ \t]*(?:,[ \t]*(?=[^ \t])|$)")  # no trailing comma
 _BARE_ITEM: Final = re.compile(
     r"(?P<decimal>-?[0-9]{1,12}\.[0-9]{1,3})(?![.0-9])"
     r"|(?P<integer>-?[0-9]{1,15})(?![.0-9])"
@@ -28,13 +28,13 @@ _BARE_ITEM: Final = re.compile(
 
 
 class Token(str):
-    """A Token: it differs from a String with the same characters."""
+    """A Token, which differs from a String with the same characters."""
 
     __slots__ = ()
 
 
 BareItem = bool | int | float | str | None
-"""A Boolean, Integer, Decimal, Date (an integer), String or Token; None for Byte Sequences, Display Strings."""
+"""A Boolean, Integer, Decimal, Date (an integer), String or Token; None for a Byte Sequence or Display String."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Member:
 
 
 def parse_list(text: str) -> list[Member]:
-    """The members of a List. Raises ``ValueError`` if *text* is none."""
+    """Parse the members of a List. Raises ``ValueError`` if *text* is not a List."""
     reader, found = _Reader(text), []
     while reader.is_left:
         found.append(reader.member())
@@ -55,7 +55,7 @@ def parse_list(text: str) -> list[Member]:
 
 
 def parse_dictionary(text: str) -> dict[str, Member]:
-    """The members of a Dictionary; of a repeated key the last one counts. Raises ``ValueError``."""
+    """Parse the members of a Dictionary; the last of repeated keys counts. Raises ``ValueError``."""
     reader, found = _Reader(text), dict[str, Member]()
     while reader.is_left:
         key = reader.take(_KEY)[0]
@@ -123,5 +123,5 @@ class _Reader:
         if kind == "string":
             return re.sub(r"\\(.)", r"\1", text)
         if kind == "display":
-            unquote_to_bytes(text).decode()  # section 4.2.10: no UTF-8 is an error
+            unquote_to_bytes(text).decode()  # section 4.2.10: invalid UTF-8 is an error
         return Token(text) if kind == "token" else text == "1" if kind == "boolean" else None

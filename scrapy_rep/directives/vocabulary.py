@@ -1,6 +1,6 @@
-"""The words by which sites speak about the use of their pages by AI, the statements that they make, the answers.
+"""The vocabulary of AI signals: purposes, labels, statements, and the answers that follow from statements.
 
-Labels are one table of data, because drafts move: adding one is adding a line here. Checked on 2026-11-24.
+Labels are one table of data, because drafts change: a new label is a new line here. Checked on 2026-11-24.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, Final
 from scrapy_rep.protocol.display import StringEnum
 
 MAX_TEXT: Final = 300  # characters of a statement's text that are kept
-MAX_UNREAD: Final = 100  # irregular statements without a category that are kept of one source
+MAX_UNREAD: Final = 100  # irregular statements without a category that are kept per source
 _MAX_IN_STAMP: Final = 50
 
 
 class Purpose(StringEnum):
-    """A use of a page that a site can allow or reserve; each is a string."""
+    """A use of a page that a site can allow or reserve. Members are strings."""
 
     SEARCH = "search"
     AI_INPUT = "ai-input"
@@ -26,7 +26,7 @@ class Purpose(StringEnum):
 
 
 class Signal(StringEnum):
-    """A way in which sites speak about it; each is a string."""
+    """A mechanism with which sites state AI preferences. Members are strings."""
 
     CONTENT_USAGE = "Content-Usage"
     CONTENT_SIGNAL = "Content-Signal"
@@ -40,7 +40,7 @@ class Signal(StringEnum):
 
 
 class Permission(StringEnum):
-    """What a site says about a category; each is a string. Unknown is neither permission nor ban."""
+    """A site's answer for a category. Unknown is neither permission nor ban. Members are strings."""
 
     YES = "yes"
     NO = "no"
@@ -48,7 +48,7 @@ class Permission(StringEnum):
 
 
 USE_LEVELS: Final = ("immediate", "reference", "full")
-"""How much of a page may be used, the most restrictive first: ``use`` of Content-Signal (Cloudflare, 2026-07-01).
+"""How much of a page may be used, most restrictive first: ``use`` of Content-Signal (Cloudflare, 2026-07-01).
 
 ``immediate``: store nothing. ``reference``: index, quote and link back. ``full``: summarize and reproduce.
 """
@@ -56,9 +56,9 @@ USE_LEVELS: Final = ("immediate", "reference", "full")
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label of a signal, and the categories that it speaks about: none once a draft of AIPREF has dropped it.
+    """A label of a signal and its categories, which are empty for labels that AIPREF dropped.
 
-    ``until`` is the last version that has it, empty while it is in use. ``ai-use`` is in use again: vocab-03 to
+    ``until`` is the last version with the label, empty while it is in use. ``ai-use`` is in use again; vocab-03 to
     -07 lacked it.
     """
 
@@ -75,7 +75,7 @@ LABELS: Final = (
     Label(Signal.RSL, "train-ai", frozenset({Purpose.AI_TRAIN}), until="0.9"),  # in templates of its guide
     *(Label(Signal.CONTENT_SIGNAL, each.value, frozenset({each})) for each in Purpose if each != Purpose.AI_INDEX),
     Label(Signal.CONTENT_USAGE, "train-ai", frozenset({Purpose.AI_TRAIN})),
-    # "AI Use" of vocab-08 section 4.2, input to a generative model; that it is our ai-input is our reading.
+    # "AI Use" of vocab-08 section 4.2, input to a generative model; mapping it to ai-input is our interpretation.
     Label(Signal.CONTENT_USAGE, "ai-use", frozenset({Purpose.AI_INPUT})),
     Label(Signal.CONTENT_USAGE, "search", frozenset({Purpose.SEARCH})),
     *(Label(Signal.CONTENT_USAGE, each, until="vocab-01") for each in ("tdm", "ai", "genai", "inference")),
@@ -83,7 +83,7 @@ LABELS: Final = (
     Label(Signal.CONTENT_USAGE, "train-genai", until="vocab-03"),
     *(Label(Signal.CONTENT_USAGE, each, until="vocab-04") for each in ("bots", "ai-output")),
 )
-"""All labels: of draft-ietf-aipref-vocab-08 and earlier ones, of contentsignals.org (2025-09), of RSL 1.0."""
+"""All labels of draft-ietf-aipref-vocab-08 and earlier drafts, contentsignals.org (2025-09) and RSL 1.0."""
 
 _BY_NAME: Final = {(label.signal, label.name): label for label in LABELS}
 
@@ -95,12 +95,12 @@ def label_of(signal: Signal, name: str) -> Label | None:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement: ``allows`` says yes or no to the use in ``category``.
+    """One statement of a site or page: ``allows`` is its yes or no to the use in ``category``.
 
-    ``source`` is where it stands: ``robots.txt``, ``header``, ``meta``, the name of a field, the path of a file or
-    the URL of a license; ``line`` counts from 1 in a robots.txt, and is 0 elsewhere. ``text`` is as written, at
-    most `MAX_TEXT` characters of it. An ``irregular`` one breaks a rule of its signal. ``category`` is None for
-    what is recorded and maps to no category.
+    ``source`` is its place: ``robots.txt``, ``header``, ``meta``, a field name, the path of a file, or the URL of
+    a license. ``line`` counts from 1 in a robots.txt and is 0 elsewhere. ``text`` is as written, up to `MAX_TEXT`
+    characters. An ``irregular`` statement breaks a rule of its signal. ``category`` is None for a statement that
+    is recorded but maps to no category.
     """
 
     signal: Signal
@@ -113,9 +113,9 @@ class Statement:
 
 
 def answers(statements: Iterable[Statement]) -> Mapping[Purpose, Permission]:
-    """Return the answer for every category; the order of the statements does not matter.
+    """Return the answer for every category, regardless of the order of statements.
 
-    draft-ietf-aipref-vocab-08 section 5.1: no if any says no, else yes if any says yes.
+    No if any statement says no, else yes if any says yes: draft-ietf-aipref-vocab-08 section 5.1.
     """
     said = {(one.category, one.allows) for one in statements}
     return {
@@ -127,14 +127,14 @@ def answers(statements: Iterable[Statement]) -> Mapping[Purpose, Permission]:
 
 
 def shortened(text: str) -> str:
-    """Return *text* as a statement keeps it: bounded, and always encodable."""
+    """Return *text* for a statement: at most `MAX_TEXT` characters, and always encodable."""
     return text[:MAX_TEXT].encode("utf-8", "replace").decode()
 
 
 def without_repetitions(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Return the first of all *statements* that say the same: thousands of lines must not cost every page.
+    """Return *statements* without repetitions: thousands of equal lines must not cost time on every page.
 
-    The `answers` stay the same. Of irregular statements without a category, `MAX_UNREAD` are kept.
+    The `answers` stay the same. At most `MAX_UNREAD` irregular statements without a category are kept.
     """
     said: dict[object, Statement] = {}
     unread: dict[str, Statement] = {}
@@ -148,11 +148,11 @@ def without_repetitions(statements: Iterable[Statement]) -> tuple[Statement, ...
     return (*said.values(), *unread.values())
 
 
-# How statements are kept in a stamp, and shown in JSON.
+# Statements in stamps and in JSON.
 
 
 def as_values(statements: Iterable[Statement], licenses: Iterable[str]) -> dict[str, Any]:
-    """The part of a stamp that tells of *statements*, those that say no first, and *licenses*, in JSON values."""
+    """The AI part of a stamp as JSON values: *statements*, refusals first, and *licenses*."""
     said = sorted(statements, key=lambda one: one.allows is not False)
     return {
         "answers": {category.value: answer.value for category, answer in answers(said).items()},

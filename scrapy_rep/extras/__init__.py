@@ -1,25 +1,23 @@
-"""What some crawls need. Private.
+"""Optional features, which only some crawls need. Private.
 
-The crawl declares what happens in it (`scrapy_rep.crawl.runtime.events.Events`) and names none of these parts.
-Each is made when a setting asks for it, and subscribes to the events that it needs:
+The crawl publishes its events (`scrapy_rep.crawl.runtime.events.Events`) and names no extra. A setting creates an
+extra, which subscribes to the events it needs:
 
 * `fleet` shares robots.txt files and delays between processes;
-* `backoff` slows down for a site that asks for it, and recovers;
-* `edge` counts sites that refuse by status what robots.txt allows, and leaves them alone;
-* `audit` writes every decision worth an account to a log;
-* `pages` reads what a page says about itself, drops links and stamps items;
-* `ai` reads what sites and pages say about their use by AI;
-* `services` judges what a browser requests.
+* `backoff` slows down when a site asks for it, and recovers;
+* `edge` signs requests, counts refusals that robots.txt does not announce, and can skip such sites;
+* `audit` writes notable decisions to a log;
+* `pages` reads page directives, drops links and stamps items;
+* `ai` reads AI signals of sites and pages;
+* `services` judges the requests of a browser.
 
-A part comes to life in one of two ways. What Scrapy has a place for, a spider middleware, is listed by the
-add-on, so that a project can move it or switch it off. Everything else is named by
-`scrapy_rep.settings.extras_of` and made by `Crawl.start_extras`, so that a manual installation has it too. What
-no setting asks for is not even imported.
+Extras start in one of two ways. The add-on lists spider middlewares, for which Scrapy has a place; a project can
+move them or switch them off. `scrapy_rep.settings.extras_of` names all other extras, and `Crawl.start_extras`
+creates them, so that they also work in a manual installation. An extra that no setting enables is never imported.
 
-The obvious other way is a test for each feature where it matters: in the gate, the door, the account. Every
-request then pays for all of them, and no file can be read alone. Here `scrapy_rep.crawl` is the whole text of a
+The obvious alternative is a check for each feature where it matters: in the gate, the door, the account. Every
+request would then pay for all features, and no file could be read alone. Here `scrapy_rep.crawl` is a complete
 crawl without extras, and each extra is a folder beside it.
 
-Extras speak to each other by events, too: `fleet` hears of a back-off by `Events.slowed`, `audit` by
-`Events.asked`.
+Extras communicate through events: `Events.slowed` tells `fleet` about a back-off, `Events.asked` tells `audit`.
 """

@@ -1,4 +1,4 @@
-"""What the extras log of origins and hosts, for `OriginLog`."""
+"""Log topics of the extras, for `OriginLog`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from logging import INFO, WARNING
 
 
 class ExtraTopic(Enum):
-    """As `Topic`: a level, and the line that counts what was not logged."""
+    """As `Topic`: a log level, and the line that counts suppressed messages."""
 
     BACKOFF = INFO, "%d more hosts asked to slow down, or failed repeatedly"
     REFUSED = WARNING, "%d more sites refuse pages, whatever their robots.txt says"

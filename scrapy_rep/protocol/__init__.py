@@ -1,4 +1,4 @@
-"""The Robots Exclusion Protocol (RFC 9309): parse a robots.txt, ask it about URLs.
+"""The Robots Exclusion Protocol (RFC 9309): parse a robots.txt and check URLs against it.
 
 Imports only the standard library: no Scrapy, no sockets, no clock (time comes in as ``now``).
 """

@@ -1,23 +1,23 @@
-/* The rules of one crawler, and the longest of them that matches a path: RFC 9309 section 2.2 as Google reads it.
+/* The rules of one crawler, and the longest rule that matches a path: RFC 9309 section 2.2 as Google implements it.
  *
- * The same answers as `rules.Rules`, which is written to be read and says why; the tests ask both the same questions.
- * Here a body is read in one pass without an object for a line, and a decision is one pass over the rules.
+ * Gives the same answers as `rules.Rules`, which is written to be read and gives the reasons; tests compare the two.
+ * This file reads a body in one pass without an object per line, and decides in one pass over the rules.
  *
- * Nothing is read beyond the lengths that Python gives, and nothing recurses. What is allocated is one array, of
- * sizeof(Rule) octets for each rule, twice for an index page, and the respelt patterns, of at most three octets for
- * each of a rule. Rules never change once they are made, and a verdict that is kept is complete: threads may share
- * an object.
+ * No read goes beyond the lengths that Python passes, and nothing recurses. The allocations are one array with
+ * sizeof(Rule) bytes per rule, twice that for an index page, and the respelt patterns with at most three bytes per
+ * byte of a rule. Rules never change after construction, and a cached verdict is complete: threads may share an
+ * object.
  */
 
 #define Py_LIMITED_API 0x030A0000
-#include <Python.h> /* no format has a "#": what was built on CPython 3.13 could not use it on 3.12 */
+#include <Python.h> /* no format uses "#", which a build on CPython 3.13 could not use on 3.12 */
 #include <stdint.h>
 #include <string.h>
 #include <structmember.h>
 
 #define MAX_LINE 16663 /* records.MAX_LINE: three times as much fits into 16 bits */
-#define KEPT 8         /* verdicts: objects that a crawl asks for again and again */
-#define LONG_PIECE 64  /* octets from which on a piece is left to the search of CPython, which takes linear time */
+#define KEPT 8         /* cached verdicts: objects that a crawl needs again and again */
+#define LONG_PIECE 64  /* bytes; longer pieces use CPython's search, which takes linear time */
 
 typedef struct { const char *at; size_t length; } Text;
 typedef struct {
@@ -25,26 +25,26 @@ typedef struct {
     const char *pattern;  /* as compared, in the body or in Rules.respelt, without its anchor */
     uint32_t line;
     uint16_t length;      /* of the value */
-    uint16_t compared;    /* octets of the pattern, at first of what it is made of */
-    uint16_t specificity; /* what ranks it: Google's count of octets */
+    uint16_t compared;    /* bytes of the pattern; before respelling, bytes of its source */
+    uint16_t specificity; /* the rank: Google's count of bytes */
     uint8_t is_for;       /* FOR_NAMED, FOR_ALL or both */
-    uint8_t second;       /* the octet behind the first slash, 0 where it tells nothing */
+    uint8_t second;       /* the byte after the first slash, 0 if it excludes no path */
     uint8_t allow : 1, anchored : 1, has_star : 1, is_respelt : 1;
 } Rule;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *body, *no_rule, *itself, *judge; /* bytes; verdicts, or None; what makes the verdict of a rule */
+    PyObject *body, *no_rule, *itself, *judge; /* bytes; verdicts, or None; makes the verdict of a rule */
     char *respelt;
     Rule *rules;
     size_t count, room;
-    struct { const Rule *rule; PyObject *verdict; } kept[KEPT]; /* each at the number of its rule, modulo KEPT */
+    struct { const Rule *rule; PyObject *verdict; } kept[KEPT]; /* indexed by rule number modulo KEPT */
     char by_name;
 } Rules;
 
 enum { FOR_NAMED = 1, FOR_ALL = 2 };
 enum { COMMON = 1, UNRESERVED = 2, NEVER_PLAIN = 4, BEYOND_ASCII = 8, DOLLAR = 16 };
-static uint8_t traits[256]; /* of an octet in a path, by the names of path_pattern */
+static uint8_t traits[256]; /* by byte of a path; named as in path_pattern */
 
 static int is_space(char octet) { return octet == ' ' || (octet >= '\t' && octet <= '\r'); }
 static int is_digit(char octet) { return octet >= '0' && octet <= '9'; }
@@ -52,7 +52,7 @@ static char lower(char octet) { return octet >= 'A' && octet <= 'Z' ? (char)(oct
 static int is_letter(char octet) { return lower(octet) >= 'a' && lower(octet) <= 'z'; }
 static int is_hex(char octet) { return is_digit(octet) || (lower(octet) >= 'a' && lower(octet) <= 'f'); }
 static int of_hex(char octet) { return is_digit(octet) ? octet - '0' : lower(octet) - 'a' + 10; }
-/* Where *octet* is between the two, or *end*. */
+/* The first *octet* from *at* on, or *end*. */
 static const char *find(const char *at, const char *end, char octet)
 {
     const char *found = at < end ? memchr(at, octet, (size_t)(end - at)) : NULL;
@@ -61,7 +61,7 @@ static const char *find(const char *at, const char *end, char octet)
 
 static const char *first(const char *one, const char *other) { return one < other ? one : other; }
 
-/* Where an octet is next. It is looked for again only behind its last place: all of a body may end with "\r". */
+/* The next place of a byte. A search starts only after the last place found: every line may end with "\r". */
 typedef struct { const char *at; char octet; } Mark;
 
 static const char *next(Mark *mark, const char *at, const char *end)
@@ -72,7 +72,7 @@ static const char *next(Mark *mark, const char *at, const char *end)
 
 typedef enum { OTHER, USER_AGENT, ALLOW, DISALLOW } Kind;
 
-/* records.split_line and kind_of, of the kinds that matter here, whose keys match by prefix; and the value. */
+/* records.split_line and kind_of, for the kinds that matter here, whose keys match by prefix; sets *value*. */
 static Kind read_line(const char *at, const char *end, Text *value)
 {
     static const struct { const char *word; Kind kind; } words[] = {
@@ -88,7 +88,7 @@ static Kind read_line(const char *at, const char *end, Text *value)
     const char *octet = at;
     for (size_t number = 0; number < sizeof words / sizeof *words && !kind; number++) {
         const char *word = words[number].word;
-        for (octet = at; octet < end && *word && (*octet | 0x20) == *word; octet++) /* in either case */
+        for (octet = at; octet < end && *word && (*octet | 0x20) == *word; octet++) /* case is ignored */
             word++;
         kind = *word ? OTHER : words[number].kind;
     }
@@ -97,9 +97,9 @@ static Kind read_line(const char *at, const char *end, Text *value)
     const char *rest = octet;
     while (rest < end && *rest != ':')
         rest++;
-    if (rest++ == end) { /* no colon: two words, and no third */
+    if (rest++ == end) { /* no colon: exactly two words */
         for (rest = at; rest < end && *rest != ' ' && *rest != '\t'; rest++);
-        if (rest < octet) /* "user agent" is two */
+        if (rest < octet) /* the key "user agent" is two words */
             return OTHER;
         for (; rest < end && (*rest == ' ' || *rest == '\t'); rest++);
         if (rest == end || find(rest, end, ' ') < end || find(rest, end, '\t') < end)
@@ -117,7 +117,7 @@ static int is_global(Text agent)
     return agent.length && agent.at[0] == '*' && (agent.length == 1 || is_space(agent.at[1]));
 }
 
-/* product_token.Token.is_named_by */
+/* product_token.ProductToken.is_named_by */
 static int is_named_by(Text agent, Text name, int wide)
 {
     for (size_t at = 0; at < agent.length; at++) {
@@ -131,7 +131,7 @@ static int is_named_by(Text agent, Text name, int wide)
     return agent.length == name.length;
 }
 
-/* Add the rule of a line; where it allows ".../index.htm...", another allows ".../". -1 with an exception set. */
+/* Add the rule of a line; an allow for ".../index.htm..." adds another for ".../". -1 with an exception set. */
 static int add_rule(Rules *self, Rule rule)
 {
     if (self->room < self->count + 2) {
@@ -154,7 +154,7 @@ static int add_rule(Rules *self, Rule rule)
     return 0;
 }
 
-/* Every rule that is for the crawler, or for all: reader.groups_in. -1 with an exception set. */
+/* Read every rule for the crawler or for "*", as reader.groups_in. -1 with an exception set. */
 static int read_body(Rules *self, Text body, Text name, int wide)
 {
     const char *at = body.at, *end = body.at + body.length;
@@ -162,7 +162,7 @@ static int read_body(Rules *self, Text body, Text name, int wide)
         at++;
     Mark line_feed = {find(at, end, '\n'), '\n'}, carriage = {find(at, end, '\r'), '\r'};
     Mark hash = {find(at, end, '#'), '#'}, nul = {find(at, end, '\0'), '\0'};
-    uint8_t is_for = 0; /* whom the run of user-agent lines names */
+    uint8_t is_for = 0; /* the crawlers that the run of user-agent lines names */
     int is_closed = 0;
     for (uint32_t line = 1; at < end; line++) {
         const char *line_end = first(next(&line_feed, at, end), next(&carriage, at, end));
@@ -191,7 +191,7 @@ static int read_body(Rules *self, Text body, Text name, int wide)
     return 0;
 }
 
-/* Write a pattern as it is compared, which is where *to* ends then: path_pattern.respelt and respelt_at_google. */
+/* Write a pattern in the spelling for comparisons, as path_pattern._SPELLINGS; return the end of the output. */
 static char *respell(Text pattern, int is_canonical, char *to)
 {
     const int encoded = is_canonical ? NEVER_PLAIN | DOLLAR : BEYOND_ASCII;
@@ -201,7 +201,7 @@ static char *respell(Text pattern, int is_canonical, char *to)
         int is_encoded = traits[octet] & encoded;
         if (octet == '%' && end - at > 2 && is_hex(at[1]) && is_hex(at[2])) {
             octet = (uint8_t)(16 * of_hex(at[1]) + of_hex(at[2]));
-            /* Behind a stray "%" a decoded octet would make an escape that was none. */
+            /* After a stray "%", a decoded byte would create a new escape. */
             size_t behind = (size_t)(at - pattern.at);
             int is_stray = (behind && at[-1] == '%') || (behind > 1 && at[-2] == '%' && is_hex(at[-1]));
             is_encoded = !is_canonical || is_stray || !(traits[octet] & UNRESERVED);
@@ -216,7 +216,7 @@ static char *respell(Text pattern, int is_canonical, char *to)
     return to;
 }
 
-/* Set how a rule is compared: path_pattern.Pattern.of. Answers how many octets respelling it may take. */
+/* Prepare a rule for comparison, as path_pattern.Pattern.of. Returns how many bytes its respelt pattern may take. */
 static size_t measure(Rule *rule)
 {
     size_t specificity = rule->compared + rule->anchored, growth = 0;
@@ -241,7 +241,7 @@ static size_t measure(Rule *rule)
     return is_respelt ? rule->compared + growth : 0;
 }
 
-/* Keep the rules that count, and set how they are compared; -1 with an exception set. */
+/* Keep the rules that apply, and prepare them for comparison; -1 with an exception set. */
 static int choose(Rules *self, int is_canonical)
 {
     size_t count = 0, octets = 0;
@@ -268,7 +268,7 @@ static int choose(Rules *self, int is_canonical)
     return 0;
 }
 
-/* Where a piece, which is not empty, is in what is left of a path; NULL if nowhere, or with an exception set. */
+/* The place of a non-empty piece in the rest of a path; NULL if there is none, or with an exception set. */
 static const char *find_piece(Text piece, const char *at, const char *end)
 {
     if (piece.length > (size_t)(end - at))
@@ -283,7 +283,7 @@ static const char *find_piece(Text piece, const char *at, const char *end)
         Py_XDECREF(found);
         return offset < 0 ? NULL : at + offset;
     }
-    for (size_t last = piece.length - 1; at < end - last; at++) /* which tells most starts apart */
+    for (size_t last = piece.length - 1; at < end - last; at++) /* the last byte excludes most places */
         if (*at == *piece.at && at[last] == piece.at[last] && !memcmp(at, piece.at, piece.length))
             return at;
     return NULL;
@@ -313,15 +313,15 @@ static int matches(const Rule *rule, const char *at, const char *end)
     return !rule->anchored || at == end;
 }
 
-/* Set *found* to the rule that decides about a path, NULL if none matches; -1 with an exception set. */
+/* Set *found* to the rule that decides for a path, or NULL if no rule matches; -1 with an exception set. */
 static int best(const Rules *self, Text path, const Rule **found)
 {
     uint8_t second = path.length > 1 ? (uint8_t)path.at[1] : 0;
     *found = NULL;
     for (const Rule *rule = self->rules, *end = rule + self->count; rule < end; rule++) {
-        if (rule->second && rule->second != second) /* nearly all end here */
+        if (rule->second && rule->second != second) /* excludes nearly all rules */
             continue;
-        /* The longest wins, among equals allow, then the first line. */
+        /* The longest rule wins, then allow, then the first line. */
         if (*found && (rule->specificity < (*found)->specificity ||
                        (rule->specificity == (*found)->specificity && rule->allow <= (*found)->allow)))
             continue;
@@ -353,19 +353,19 @@ static PyObject *verdict(Rules *self, PyObject *path)
     PyObject *found = PyObject_CallFunction(self->judge, "ONI", allow, value, (unsigned int)rule->line);
     if (!found)
         return NULL;
-    PyObject *former = self->kept[place].verdict; /* perhaps of a thread that was faster */
+    PyObject *former = self->kept[place].verdict; /* possibly from a faster thread */
     self->kept[place].rule = rule;
     self->kept[place].verdict = Py_NewRef(found);
     Py_XDECREF(former);
     return found;
 }
 
-/* path_pattern.path_of where nothing has to be respelt, else None: an octet that has two spellings, no authority. */
+/* path_pattern.path_of for a canonical path; None for bytes with two spellings and URLs without an authority. */
 static PyObject *path_of(PyObject *Py_UNUSED(module), PyObject *url)
 {
     Py_ssize_t length;
     const char *at = PyUnicode_Check(url) ? PyUnicode_AsUTF8AndSize(url, &length) : NULL;
-    PyErr_Clear(); /* of lone surrogates */
+    PyErr_Clear(); /* raised for lone surrogates */
     if (!at || length < 8 || memcmp(at, "http", 4))
         Py_RETURN_NONE;
     const char *end = at + length;

@@ -1,11 +1,11 @@
-"""What a response to a fetch of robots.txt means: RFC 9309 section 2.3.1.
+"""What a robots.txt response means for the crawl: RFC 9309 section 2.3.1.
 
-`read` is the one reading, by the crawl, the commands, the web checker and the archives. Its order is the argument.
-First, who speaks: a proxy or an edge does not speak for the site. Then the status, which decides nearly
-everything: a 404 that is damaged is still a 404. The body counts in a 2xx, and in a 5xx that may be a
-misconfigured 404. There, a body that is cut, or whose coding cannot be undone, is *unreachable*, never "no rules".
+The crawl, the commands, the web checker and the archives all call `read`. Its order is the argument. It first
+checks who answered, because a proxy or an edge does not speak for the site. Then the status decides nearly
+everything: a damaged 404 is still a 404. The body counts only in a 2xx, and in a 5xx that may be a misconfigured
+404. A truncated or undecodable body there means *unreachable*, never "no rules".
 
-Redirects were followed before. A fetch without a status is unreachable, and there is nothing to read.
+Callers follow redirects first. A fetch without a status is unreachable and never gets here.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .display import StringEnum
 
 
 class Access(StringEnum):
-    """What a fetch result means for the URLs of an origin; each is a string."""
+    """The result of a robots.txt fetch, for the URLs of its origin. Members are strings."""
 
     SUCCESSFUL = "successful"
-    """The rules in the body hold."""
+    """The rules in the body apply."""
     UNAVAILABLE = "unavailable"
-    """There is no robots.txt: everything is allowed."""
+    """The site has no robots.txt: everything is allowed."""
     UNREACHABLE = "unreachable"
-    """What holds is unknown for now: everything is disallowed."""
+    """The rules are unknown for now: everything is disallowed."""
 
 
 ALLOW_ALL: Final = b""
@@ -36,7 +36,7 @@ DISALLOW_ALL: Final = b"User-agent: *\nDisallow: /\n"
 
 
 def rules_by(access: Access, body: bytes) -> bytes:
-    """The robots.txt that holds: the *body*, or the one that *access* stands for."""
+    """The robots.txt that applies: *body* if the fetch was successful, else the equivalent of *access*."""
     return {Access.SUCCESSFUL: body, Access.UNAVAILABLE: ALLOW_ALL}.get(access, DISALLOW_ALL)
 
 
@@ -44,10 +44,10 @@ _NO_OVERRIDES: Final[Mapping[int, Access]] = {}
 
 
 def access(status: int, body: bytes = b"", *, overrides: Mapping[int, Access] = _NO_OVERRIDES) -> Access:
-    """What the final *status* of a robots.txt fetch means.
+    """Interpret the final *status* of a robots.txt fetch.
 
-    *overrides* come first, status by status. An error page among the 5xx (never a 503) whose *body* says that the
-    page was not found is a misconfigured 404, as for Google.
+    *overrides* map statuses to results and take precedence. A 5xx other than 503 counts as a misconfigured 404 if
+    its *body* says that the page was not found, as for Google.
     """
     if status in overrides:
         return overrides[status]
@@ -56,7 +56,7 @@ def access(status: int, body: bytes = b"", *, overrides: Mapping[int, Access] = 
     if 200 <= status < 300:
         return Access.SUCCESSFUL
     # 2.3.1.2: after five consecutive redirects "crawlers MAY assume that the robots.txt file is
-    # unavailable". A redirect that leads nowhere is no better.
+    # unavailable". The same goes for a redirect that cannot be followed.
     if 300 <= status < 400:
         return Access.UNAVAILABLE
     # Google treats 429 as a server error: "Too many requests" says nothing about a missing file.
@@ -77,16 +77,16 @@ TRUNCATED: Final = "truncated response"
 
 
 class Via(Enum):
-    """The carrier of a request, which may answer in place of the site."""
+    """The intermediary that carries a request and may answer in place of the site."""
 
     NOBODY = "nobody"
     PROXY = "proxy"
     SERVICE = "service"
-    """A scraping API, which takes the URL as a parameter."""
+    """A scraping API that takes the URL as a parameter."""
 
 
 _REFUSALS: Final = {Via.PROXY: frozenset({407}), Via.SERVICE: frozenset({401, 402, 403, 407})}
-"""Statuses by which a carrier refuses a request: RFC 9110 section 15.5.8, and what scraping APIs document."""
+"""Statuses that mean a carrier's refusal: RFC 9110 section 15.5.8, and the documentation of scraping APIs."""
 
 _WITH_PROXY_STATUS: Final = frozenset({402, 403, 407, 502, 504})
 _RANGE: Final = re.compile(r"bytes 0-(\d+)/(\d+)")
@@ -98,14 +98,14 @@ CHALLENGES: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
     "x-dd-b": ("DataDome", frozenset()),
     "x-vercel-mitigated": ("Vercel", frozenset({"challenge"})),
 }
-"""Headers by which an edge says that its answer is a challenge: whose they are, and the values, if not any."""
+"""Headers that mark an answer as a challenge: the vendor, and the values that do (empty for any value)."""
 
 HEADERS: Final = ("content-encoding", "content-range", "proxy-status", *CHALLENGES)
-"""The headers that `read` looks at."""
+"""The headers that `read` uses."""
 
 
 def headers_read(headers: Iterable[tuple[str, str]], names: Container[str] = HEADERS) -> dict[str, str]:
-    """Those of *headers* that have one of *names*, by name in lower case; several of one are joined by commas."""
+    """The *headers* listed in *names*, by lower-case name; repeated headers are joined with commas."""
     found: dict[str, str] = {}
     for name, value in ((name.lower(), value) for name, value in headers):
         if name in names:
@@ -115,10 +115,10 @@ def headers_read(headers: Iterable[tuple[str, str]], names: Container[str] = HEA
 
 @dataclass(frozen=True, slots=True)
 class RawResponse:
-    """A response as it came. ``headers`` are those of `headers_read`.
+    """A response as received. ``headers`` come from `headers_read`.
 
-    ``damage`` says what is wrong with the body if that is known: `TRUNCATED`, for example. With ``is_stopped`` the
-    reader stopped after the bytes that it reads. ``may_be_undone`` is as in `codings.undo`.
+    ``damage`` describes a known defect of the body, for example `TRUNCATED`. ``is_stopped`` means that the reader
+    stopped at its size limit. ``may_be_undone`` is as in `codings.undo`.
     """
 
     status: int
@@ -131,12 +131,12 @@ class RawResponse:
 
 
 class Meaning(NamedTuple):
-    """What a response means.
+    """The interpretation of a response.
 
-    ``body`` is the robots.txt if ``access`` is successful; the page of a 5xx if it can be read; else empty. It may
-    be longer than the bytes that count. ``problem`` says why the site is unreachable where the status does not,
-    ``warning`` what is odd about a body that is read. Unless ``is_of_site``, it says nothing about the
-    site: nobody may keep it for others.
+    ``body`` is the robots.txt if ``access`` is successful, the page of a readable 5xx, else empty. It may exceed
+    the size limit. ``problem`` explains an unreachable site where the status does not. ``warning`` describes an
+    oddity of a readable body. If ``is_of_site`` is false, an intermediary answered: the result says nothing about
+    the site and must not be cached for other requests.
     """
 
     access: Access
@@ -153,7 +153,7 @@ def read(
     decoders: Mapping[str, Decoder],
     overrides: Mapping[int, Access] = _NO_OVERRIDES,
 ) -> Meaning:
-    """What *response* means to a reader of *limit* bytes; *overrides* are as in `access`."""
+    """Interpret *response* for a reader that uses *limit* bytes; *overrides* are as in `access`."""
     status = response.status
     if is_of_carrier(status, response.headers, response.via):
         problem = f"the {response.via.value} refused: HTTP status {status}"
@@ -172,20 +172,20 @@ def read(
 
 
 def challenge_in(headers: Mapping[str, str]) -> str:
-    """The header that says that an answer is a challenge; empty without one."""
+    """The name of the header that marks an answer as a challenge, or an empty string."""
     said = ((name, *CHALLENGES[name], headers[name].strip().lower()) for name in CHALLENGES if name in headers)
     return next((name for name, _, values, value in said if value in values or not values), "")
 
 
 def is_of_carrier(status: int, headers: Mapping[str, str], via: Via) -> bool:
-    """Whether the carrier refused the request, or failed: the site has not spoken."""
+    """Whether the carrier refused the request or failed, without an answer from the site."""
     error = _PROXY_ERROR.search(headers.get("proxy-status", "")) if via is not Via.NOBODY else None
     return bool(error and status in _WITH_PROXY_STATUS) or status in _REFUSALS.get(via, ())
 
 
 def body_of(response: RawResponse, limit: int, decoders: Mapping[str, Decoder]) -> tuple[bytes, str, str]:
-    """The body without its codings, what is wrong with it, and what is odd about it."""
-    # 206 where nobody asked for a part (RFC 9110 section 15.3.7) is one, unless it holds everything.
+    """The decoded body, its defect, and a warning; the last two are empty if there are none."""
+    # A 206 without a Range request (RFC 9110 section 15.3.7) is a partial body unless its range covers the whole.
     part = response.headers.get("content-range", "").strip().lower() if response.status == 206 else ""
     found = _RANGE.fullmatch(part)
     is_part = bool(part) and not (found and int(found[1][:12]) + 1 == int(found[2][:12]))
@@ -206,31 +206,31 @@ def body_of(response: RawResponse, limit: int, decoders: Mapping[str, Decoder]) 
     return body, "", warning
 
 
-# As Chromium, WebKit and Firefox show text/plain, which the HTML standard leaves to them; Chromium adds an empty
-# <div> where the type is JSON. A page with a tag inside its <pre> is a page of the site.
+# The page in which Chromium, WebKit and Firefox show text/plain; the HTML standard leaves it to them. Chromium
+# adds an empty <div> for JSON. A page with a tag inside its <pre> belongs to the site.
 _VIEW: Final = re.compile(
     rb"\s*<html\b[^<>]*><head>(?:<(?:meta|link)\b[^<>]*>)*</head>"
     rb"<body\b[^<>]*><pre\b[^<>]*>([^<]*)</pre>(?:<div\b[^<>]*></div>)?</body></html>\s*",
     re.IGNORECASE,
 )
-# All that the HTML standard escapes in the text of an element ("Serializing HTML fragments").
+# Every escape that the HTML standard uses in the text of an element ("Serializing HTML fragments").
 _ESCAPE: Final = re.compile(rb"&(amp|lt|gt|nbsp);")
 _MEANINGS: Final = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"nbsp": "\N{NO-BREAK SPACE}".encode()}
-# In browsers the bytes without a character in windows-1252 stand for C1 controls: the Encoding standard.
+# Browsers show bytes that windows-1252 leaves undefined as C1 controls: the Encoding standard.
 _SHOWN: Final = [(octet, bytes((octet,)).decode("cp1252", "ignore")) for octet in range(0x80, 0xA0)]
 _SERVED: Final = {ord(character): octet for octet, character in _SHOWN if character}
 
 
 def without_viewer(body: bytes) -> bytes:
-    """The text in *body* when that is a browser's view of a text file, else *body* as it is.
+    """The text in *body* if that is a browser's view of a text file, else *body* unchanged.
 
-    A crawl that renders every URL gets the page in which the browser shows the file.
+    A crawl that renders every URL receives that view instead of the file.
     """
     view = _VIEW.fullmatch(body)
     if not view:
         return body
     text = _ESCAPE.sub(lambda escape: _MEANINGS[escape.group(1)], view.group(1))
-    try:  # without a charset, bytes of UTF-8 are shown as windows-1252
+    try:  # without a charset, browsers show UTF-8 bytes as windows-1252
         octets = text.decode().translate(_SERVED).encode("latin-1")
         octets.decode()
     except UnicodeError:
@@ -238,7 +238,7 @@ def without_viewer(body: bytes) -> bytes:
     return octets
 
 
-_TOP_OF_PAGE: Final = 16_384  # bytes; an error page says what it is at its top
+_TOP_OF_PAGE: Final = 16_384  # bytes; an error page names the error near its top
 _LONGEST_HEADING: Final = 300  # bytes
 _HEADING: Final = re.compile(rb"<(?:title|h1)\b[^<>]*>", re.IGNORECASE)
 _END_OF_HEADING: Final = re.compile(rb"</(?:title|h1)\b", re.IGNORECASE)

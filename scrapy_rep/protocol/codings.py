@@ -1,10 +1,10 @@
-"""Content codings: the body as it was before a server compressed it, or the reason why nobody can say.
+"""Content codings: decompress a body, or raise with the reason why that fails.
 
-A coding ends with a mark (RFC 1952, RFC 1950, RFC 7932, RFC 8878). A body without that mark is cut, however well
-the message around it ends: half of a robots.txt allows what the other half forbids. `undo` therefore raises where
-Scrapy and browsers show what they have.
+Compressed data has an end mark (RFC 1952, RFC 1950, RFC 7932, RFC 8878). A body without that mark is truncated,
+even if the HTTP message is complete. Half of a robots.txt allows what the other half disallows. `undo` therefore
+raises where Scrapy and browsers show the part they have.
 
-The standard library undoes gzip and deflate. Whoever can undo more hands its decoders in.
+The standard library decodes gzip and deflate. Callers pass decoders for other codings.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from .display import shown
 from .reader import MAX_SIZE
 
 Decoder = Callable[[bytes, int], tuple[bytes, bool]]
-"""Undoes one coding: gets a body and a limit, returns at most that many bytes and whether the coding ended.
+"""Decodes one coding: takes a body and a limit, returns at most *limit* bytes and whether the end mark was read.
 
 Raises ``ValueError`` for a body that is not in this coding.
 """
 
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
-"""What a gzip file begins with: RFC 1952 section 2.3.1, with the one method that there is."""
+"""The first bytes of a gzip file: RFC 1952 section 2.3.1, with deflate, the only method in use."""
 
-BOMB: Final = 32 * MAX_SIZE  # bytes; a body that unpacks to more, and to more than its reader takes, is a bomb
+BOMB: Final = 32 * MAX_SIZE  # bytes; a body that unpacks to more than this and than its reader's limit is a bomb
 _MOST_CODINGS: Final = 4
-_MOST_MEMBERS: Final = 100  # of a body; each costs a copy of the rest
-_LONGEST_NAME: Final = 40  # characters of a coding that are shown
+_MOST_MEMBERS: Final = 100  # in a body; each member costs a copy of the rest
+_LONGEST_NAME: Final = 40  # characters of a coding's name that messages show
 _CONTROLS: Final = bytes({*range(32), 127} - set(b"\t\n\v\f\r"))
 _HIGH: Final = bytes(range(128, 256))
 
@@ -44,22 +44,22 @@ def undo(
     is_stopped: bool = False,
     may_be_undone: bool = False,
 ) -> tuple[bytes, str]:
-    """Return *body* without *codings*, the value of Content-Encoding (RFC 9110 section 8.4), and a warning or "".
+    """Undo *codings*, the value of Content-Encoding (RFC 9110 section 8.4); return the body and a warning or "".
 
-    The last coding is undone first; the warning names one that nobody knows and that was not applied. *limit* is
-    how many bytes of the result count. With *is_stopped* the reader took no more of *body*, so that it need not
-    end. *may_be_undone*: an archive may have undone the codings and kept the header, so that text is taken as it
-    is. gzip is recognized without a header too. Raises ``ValueError``, with the reason, for a body that is cut,
-    is not in a coding that it claims, is in an unknown one, or is a bomb.
+    The last coding is undone first. The warning names an unknown coding of a body that is plain text. *limit* is
+    the number of bytes that count in the result. With *is_stopped*, the reader stopped within *body*, which then
+    needs no end mark. With *may_be_undone*, an archive may have decoded the body but kept the header: text is left
+    unchanged. gzip is recognized even without a header. Raises ``ValueError`` with the reason if the body is
+    truncated, does not match its coding, has an unknown coding, or is a bomb.
     """
     names = [name for name in map(str.strip, codings.lower().split(",")) if name not in {"", "identity"}]
     warning, undone = "", 0
     while body and (names or body.startswith(GZIP_MAGIC)):
         undone += 1
-        if undone > _MOST_CODINGS:  # there is a gzip file that unpacks to itself
+        if undone > _MOST_CODINGS:  # a gzip file that unpacks to itself exists
             raise ValueError(f"more than {_MOST_CODINGS} content codings")
         name = names.pop() if names else "gzip"
-        if may_be_undone and len(body) > 1 and is_text(body):  # compressed, an empty body may take one byte
+        if may_be_undone and len(body) > 1 and is_text(body):  # an empty body may compress to one byte
             continue
         if decoder := decoders.get(name) or DECODERS.get(name):
             try:
@@ -87,19 +87,19 @@ def _undo_one(body: bytes, name: str, decoder: Decoder, limit: int, *, is_stoppe
     if not is_stopped:
         raise ValueError(f"truncated response ({name})")
     if len(decoded) <= limit:
-        decoded = decoded[: max(decoded.rfind(b"\n"), decoded.rfind(b"\r")) + 1]  # the last line is cut
+        decoded = decoded[: max(decoded.rfind(b"\n"), decoded.rfind(b"\r")) + 1]  # drop the truncated last line
     return decoded
 
 
 def is_text(body: bytes) -> bool:
-    """Whether people could read *body*: hardly a control, and UTF-8 or mostly ASCII."""
+    """Whether *body* is readable text: almost no control characters, and UTF-8 or mostly ASCII."""
     controls = len(body) - len(body.translate(None, _CONTROLS))
     if 100 * controls > len(body):
         return False
     if 4 * (len(body) - len(body.translate(None, _HIGH))) <= len(body):
         return True
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(body)  # its last character may be cut
+        codecs.getincrementaldecoder("utf-8")().decode(body)  # the last character may be truncated
     except UnicodeDecodeError:
         return False
     return True
@@ -108,9 +108,9 @@ def is_text(body: bytes) -> bool:
 def in_members(
     body: bytes, most: int, magic: bytes, decode: Callable[[bytes, int], tuple[bytes, bool, bytes]]
 ) -> tuple[bytes, bool]:
-    """Undo a coding of one member or several, each with *decode*, which also returns what is behind a member.
+    """Decode one or more concatenated members with *decode*, which also returns the bytes after a member.
 
-    What does not begin with *magic* there is ignored, as by browsers.
+    Bytes after a member that do not start with *magic* are ignored, as by browsers.
     """
     pieces, size, left = [], 0, body
     for _ in range(_MOST_MEMBERS):
@@ -123,7 +123,7 @@ def in_members(
 
 
 def _inflate(body: bytes, most: int) -> tuple[bytes, bool]:
-    """Undo deflate: with the header of zlib, or as many servers send it, without."""
+    """Decode deflate, with the zlib header or, as many servers send it, without."""
     try:
         return _inflated(zlib.MAX_WBITS, body, most)[:2]
     except ValueError:
@@ -141,4 +141,4 @@ def _inflated(bits: int, body: bytes, most: int) -> tuple[bytes, bool, bytes]:
 _gunzip: Final = partial(in_members, magic=GZIP_MAGIC, decode=partial(_inflated, zlib.MAX_WBITS | 16))
 
 DECODERS: Final[Mapping[str, Decoder]] = {"gzip": _gunzip, "x-gzip": _gunzip, "deflate": _inflate}
-"""Those of the standard library, by the name of the coding in lower case."""
+"""The decoders of the standard library, by the lower-case name of the coding."""

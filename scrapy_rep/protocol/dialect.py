@@ -1,7 +1,7 @@
-"""What differs between readings of a robots.txt: the fields of a dialect, and the dialects as data.
+"""Dialects of robots.txt as data: the fields in which crawlers differ, and a constant for each dialect.
 
-A new dialect is a new constant here: every other file of this package is the same for all dialects. The sources of
-each are on the documentation's page "Dialects".
+A new dialect needs only a new constant here; every other file of this package serves all dialects. The page
+"Dialects" of the documentation lists their sources.
 """
 
 from __future__ import annotations
@@ -16,109 +16,109 @@ __all__ = ["AgentMatch", "Delay", "Dialect", "EmptyRule", "GroupChoice", "Octets
 
 
 class Octets(Enum):
-    """In which spelling of their octets patterns and paths are compared."""
+    """The spelling in which patterns and paths are compared."""
 
     CANONICAL = auto()
-    """In one canonical spelling on both sides (RFC 9309 sections 2.2.2 and 2.2.3)."""
+    """Both in one canonical spelling (RFC 9309 sections 2.2.2 and 2.2.3)."""
     GOOGLE = auto()
-    """The path as written; of a pattern octets beyond ASCII and the case of hexadecimal digits are normalized."""
+    """The path as written; in patterns, non-ASCII bytes are escaped and hexadecimal digits put in upper case."""
     WRITTEN = auto()
     """Both as written."""
     DECODED = auto()
-    """Escapes stand for their octets, but ``%2F`` is not ``/``."""
+    """Escapes are decoded, except that ``%2F`` does not become ``/``."""
     FORM_DECODED = auto()
     """As DECODED, and ``+`` is a space."""
 
 
 class AgentMatch(Enum):
-    """When a user-agent line names a crawler; case never counts, and ``*`` names nobody."""
+    """When a user-agent line names a crawler; case is ignored, and ``*`` names no crawler."""
 
     EQUAL_TOKEN = auto()
-    """Its product token is the crawler's (RFC 9309 section 2.2.1)."""
+    """The line's product token equals the crawler's (RFC 9309 section 2.2.1)."""
     EQUAL_VALUE = auto()
-    """Its whole value is the crawler's name."""
+    """The whole value equals the crawler's name."""
     VALUE_IN_NAME = auto()
-    """Its value, up to a ``/``, is part of the crawler's name."""
+    """The value, up to a ``/``, is a substring of the crawler's name."""
     NAME_IN_VALUE = auto()
-    """The crawler's name is part of its value."""
+    """The crawler's name is a substring of the value."""
 
 
 class GroupChoice(Enum):
-    """Which of the groups that name a crawler count; of the groups of ``*`` either the first or all."""
+    """Which of the groups that name a crawler apply; of the groups of ``*``, either the first or all."""
 
     ALL = auto()
     FIRST = auto()
     LONGEST_NAME = auto()
-    """All that name it by the longest name."""
+    """All groups that name the crawler by the longest name."""
 
 
 class Star(Enum):
-    """When the groups of ``*`` count for a crawler."""
+    """When the groups of ``*`` apply to a crawler."""
 
     NOT_NAMED = auto()
-    """If no group names it."""
+    """If no group names the crawler."""
     NO_MATCH = auto()
-    """If no rule of a group that names it matches."""
+    """If no rule in the groups that name the crawler matches."""
     ALWAYS = auto()
-    """Together with the groups that name it."""
+    """Together with the groups that name the crawler."""
 
 
 class Precedence(Enum):
-    """Which of several rules that match decides."""
+    """Which of several matching rules decides."""
 
     LONGEST = auto()
-    """The longest one; a tie goes to allow."""
+    """The longest rule; allow wins a tie."""
     FIRST = auto()
-    """The one on the first line."""
+    """The first rule in the file."""
 
 
 class EmptyRule(Enum):
-    """What a rule without a path means."""
+    """The meaning of a rule without a path."""
 
     IGNORED = auto()
     ALLOWS = auto()
-    """It is a match of length 0 that allows."""
+    """It matches every path with length 0 and allows it."""
     DISALLOWS = auto()
-    """It is a match of length 0 that disallows."""
+    """It matches every path with length 0 and disallows it."""
 
 
 class Delay(Enum):
-    """Which Crawl-delay counts for a crawler."""
+    """Which Crawl-delay applies to a crawler."""
 
     NONE = auto()
     OF_GROUP = auto()
-    """The last one of the groups that count for it."""
+    """The last Crawl-delay in the groups that apply to the crawler."""
     INHERITED = auto()
-    """As OF_GROUP, or else that of ``*``."""
+    """As OF_GROUP; without one, the Crawl-delay of ``*``."""
     LAST_IN_FILE = auto()
     """The last whole number in the file, whatever its group."""
 
 
 Wildcards = Literal["", "*", "*$"]
-"""The special characters of patterns: none, ``*`` for any octets, or also ``$`` for the end of the path."""
+"""The special characters of patterns: none, ``*`` for any bytes, or also ``$`` for the end of the path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One reading of robots.txt. A field that is left out is as at Google."""
+    """The rules by which one kind of crawler reads robots.txt. The defaults are Google's."""
 
     name: str
 
     lenient_keys: bool = True
-    """Keys match by prefix, some typos count, and white space may stand for the colon."""
+    """Keys match by prefix, common typos are accepted, and white space may replace the colon."""
     allow_counts: bool = True
     """Allow is a rule, not an unknown record."""
     blank_line_ends: bool = False
     """A blank line ends a group."""
     closing_kinds: frozenset[Kind] = frozenset({Kind.ALLOW, Kind.DISALLOW})
-    """The records that end a run of user-agent lines."""
+    """The kinds of records that end a run of user-agent lines."""
 
     agent_match: AgentMatch = AgentMatch.EQUAL_TOKEN
     wide_tokens: bool = True
-    """Of equal tokens: a crawler whose own name holds digits, dots or letters beyond ASCII is compared on all of
-    them, not on the run of ``[A-Za-z_-]`` that RFC 9309 section 2.2.1 allows."""
+    """With EQUAL_TOKEN: a crawler's name with digits, dots or non-ASCII letters is compared in full, not only by
+    the run of ``[A-Za-z_-]`` that RFC 9309 section 2.2.1 allows."""
     empty_token: bool = False
-    """Of equal tokens: a line whose token is empty names a crawler without a name."""
+    """With EQUAL_TOKEN: a line with an empty token names a crawler without a name."""
     group_choice: GroupChoice = GroupChoice.ALL
     star: Star = Star.NOT_NAMED
 
@@ -126,11 +126,11 @@ class Dialect:
     wildcards: Wildcards = "*$"
     octets: Octets = Octets.CANONICAL
     query_counts: bool = True
-    """Patterns are compared with path and query, not with the path alone."""
+    """Patterns match against path and query, not the path alone."""
     empty_allow: EmptyRule = EmptyRule.ALLOWS
     empty_disallow: EmptyRule = EmptyRule.ALLOWS
     slash_added: bool = False
-    """A pattern that starts with neither a slash nor a wildcard gets a slash; otherwise it never matches."""
+    """A slash is put before patterns that start with neither slash nor wildcard; if False, they never match."""
     folder_without_slash: bool = False
     """The pattern ``/x/`` also matches the path ``/x``."""
     index_pages: bool = True
@@ -138,20 +138,20 @@ class Dialect:
     robots_txt_allowed: bool = True
     """``/robots.txt`` itself is always allowed (RFC 9309 section 2.2.2)."""
     robots_txt_any_case: bool = False
-    """Case does not count in ``/robots.txt``."""
+    """``/robots.txt`` is recognized in any case."""
 
     delay: Delay = Delay.OF_GROUP
     host_replaces: bool = False
-    """A Host record says where every URL of the site is requested."""
+    """A Host record replaces the host of every URL of the site."""
     clean_params: bool = False
-    """Clean-param records name parameters of URLs that make no difference."""
+    """Clean-param records name URL parameters that do not change the page."""
     permissive_pages: bool = False
-    """Of directives of a page that contradict each other, the permissive one applies."""
+    """The permissive directive wins if directives of a page contradict each other."""
 
     is_googles: bool = field(init=False, repr=False, compare=False)
-    """Whether it differs from Google's reading only by switches that the compiled engine has."""
+    """Whether the compiled engine supports every field that differs from Google's."""
     canonical_octets: bool = field(init=False, repr=False, compare=False)
-    """Whether ``octets`` are canonical."""
+    """Whether ``octets`` is CANONICAL."""
 
     def __post_init__(self) -> None:
         given = [each for each in fields(self) if each.init]
@@ -164,7 +164,7 @@ class Dialect:
 _SWITCHES: Final = {"name", "octets", "robots_txt_allowed", "wide_tokens", "empty_token"}
 
 GOOGLE: Final = Dialect(name="google")
-"""Google's semantics on octets normalized as RFC 9309 asks. The default."""
+"""Google's rules, with paths normalized as RFC 9309 requires. The default."""
 
 GOOGLE_EXACT: Final = Dialect(
     name="google-exact",
@@ -173,10 +173,10 @@ GOOGLE_EXACT: Final = Dialect(
     wide_tokens=False,
     empty_token=True,
 )
-"""What Google's open-source parser answers, URL by URL."""
+"""The exact answers of Google's open-source parser."""
 
 _STRICT: Final = Dialect(name="", lenient_keys=False, index_pages=False, delay=Delay.NONE)
-"""What the readings of others than Google have in common, unless they say otherwise."""
+"""The common base of all dialects but Google's; each overrides what its sources say."""
 
 STANDARD_1994: Final = replace(
     _STRICT,
@@ -191,7 +191,7 @@ STANDARD_1994: Final = replace(
     slash_added=True,
     robots_txt_allowed=False,
 )
-"""\"A Standard for Robot Exclusion\", 1994; who is named, and octets, as libwww-perl reads it."""
+"""\"A Standard for Robot Exclusion\", 1994; agent matching and byte comparison follow libwww-perl."""
 
 DRAFT_1996: Final = replace(
     _STRICT,
@@ -218,7 +218,7 @@ YANDEX: Final = replace(
     clean_params=True,
     permissive_pages=True,
 )
-"""Yandex's help for webmasters; which groups count together, and octets, are assumed."""
+"""Yandex's help for webmasters; group choice and byte comparison are assumed."""
 
 BING: Final = replace(
     _STRICT,
@@ -227,7 +227,7 @@ BING: Final = replace(
     empty_disallow=EmptyRule.IGNORED,
     delay=Delay.INHERITED,
 )
-"""Bing's blog of 2012, and statements of its staff; that groups add up is assumed."""
+"""Bing's blog of 2012 and statements by its staff; the merging of groups is assumed."""
 
 BAIDU: Final = replace(
     _STRICT,
@@ -238,10 +238,10 @@ BAIDU: Final = replace(
     precedence=Precedence.FIRST,
     empty_allow=EmptyRule.IGNORED,
 )
-"""Baidu's help for webmasters, through copies of it; who is named is assumed to be as in 1994."""
+"""Baidu's help for webmasters, read in copies; agent matching is assumed to follow 1994."""
 
 RAMBLER_2006: Final = replace(STANDARD_1994, name="rambler-2006", wildcards="*")
-"""Rambler's crawler of 2006, which is gone, by one source: as in 1994, with ``*`` for any octets."""
+"""Rambler's former crawler of 2006, from a single source: as in 1994, with ``*`` for any bytes."""
 
 GEOPORTAL_FIRST: Final = replace(
     _STRICT,
@@ -257,12 +257,12 @@ GEOPORTAL_FIRST: Final = replace(
     delay=Delay.LAST_IN_FILE,
     host_replaces=True,
 )
-"""Esri Geoportal Server as its documentation describes it."""
+"""Esri Geoportal Server, by its documentation."""
 
 GEOPORTAL_LONGEST: Final = replace(
     GEOPORTAL_FIRST, name="geoportal-longest", star=Star.ALWAYS, precedence=Precedence.LONGEST
 )
-"""Esri Geoportal Server Harvester as its code runs today."""
+"""Esri Geoportal Server Harvester, by its current code."""
 
 DIALECTS: Final = {
     dialect.name: dialect
@@ -271,4 +271,4 @@ DIALECTS: Final = {
         GEOPORTAL_LONGEST,
     )
 }  # fmt: skip
-"""Every dialect by its name."""
+"""All dialects by name."""

@@ -1,6 +1,6 @@
-"""Which robots.txt speaks for a URL: RFC 9309 section 2.3, one file per scheme, host and port.
+"""Find the robots.txt of a URL: RFC 9309 section 2.3, one file per scheme, host and port.
 
-Hosts are compared as they are spelled, in lower case and IDNA form: DNS plays no part.
+Hosts are compared by their spelling, in lower case and IDNA form, without DNS.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ftp": 21}
 _SAME_FILE: Final = {"ws": "http", "wss": "https"}
 
 SCHEMES: Final = frozenset({*_DEFAULT_PORTS, *_SAME_FILE})
-"""The URL schemes that have a robots.txt; every other scheme (``file``, ``data``, ``s3``) has none."""
+"""The URL schemes with a robots.txt; other schemes (``file``, ``data``, ``s3``) have none."""
 
-# The start of nearly every URL.
+# Matches the start of nearly every URL.
 _COMMON: Final = re.compile(r"https?://[a-z0-9.:-]+(?=[/?#]|\Z)")
-_PORT: Final = re.compile(r"[0-9]{1,4}")  # always a valid port; one of five digits may be too large
-# The same before a path, and certainly valid: a port of five digits may be too large.
+_PORT: Final = re.compile(r"[0-9]{1,4}")  # always a valid port; a port of five digits may be too large
+# As _COMMON, before a path and always valid: a port of five digits may be too large.
 _START: Final = re.compile(r"https?://[a-z0-9.-]+(?::[0-9]{1,4})?(?=/)")
 
-# The last label of a host decides whether it is an IPv4 address, in any of the spellings that
-# inet_aton(3) takes: "127.1", "0x7f000001", "2130706433".
+# The last label shows whether a host is an IPv4 address, in any spelling that inet_aton(3) accepts: "127.1",
+# "0x7f000001", "2130706433".
 _IPV4_IN_DISGUISE: Final = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$")
 
-# Translation of RFC 6052, and the "IPv4-compatible" addresses of RFC 4291.
+# The translation prefix of RFC 6052, and the "IPv4-compatible" addresses of RFC 4291.
 _IPV4_SUFFIXED: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A scheme, a host and an effective port: what one robots.txt speaks for.
+    """A scheme, a host and an effective port, which share one robots.txt.
 
-    ``scheme`` is ``http``, ``https`` or ``ftp``; ``host`` is lower case, IDNA encoded and, for an
-    IPv6 address, without brackets; ``port`` is the default one when the URL names none.
+    ``scheme`` is ``http``, ``https`` or ``ftp``. ``host`` is in lower case and IDNA form; IPv6 addresses have no
+    brackets. ``port`` is the scheme's default if the URL names none.
     """
 
     scheme: str
@@ -48,16 +48,16 @@ class Origin:
 
     @classmethod
     def from_url(cls, url: str) -> Origin:
-        """The origin of *url* without user information; ``ws`` and ``wss`` use the file of ``http`` and ``https``.
+        """The origin of *url*, without user information; ``ws`` and ``wss`` map to ``http`` and ``https``.
 
-        Raises ``ValueError`` for a scheme outside `SCHEMES`, and for a URL without a usable host or port.
+        Raises ``ValueError`` if the scheme is not in `SCHEMES`, or if the URL has no usable host or port.
         """
         common = _COMMON.match(url)
         return _of_common(common[0]) if common else cls._parsed(url)
 
     @classmethod
     def find(cls, url: str) -> Origin | None:
-        """As `from_url`; None for a URL that has no origin."""
+        """As `from_url`, but None for a URL without an origin."""
         try:
             return cls.from_url(url)
         except ValueError:
@@ -78,15 +78,15 @@ class Origin:
 
     @property
     def robots_url(self) -> str:
-        """The URL of the robots.txt of this origin."""
+        """The URL of this origin's robots.txt."""
         return f"{self}/robots.txt"
 
     @property
     def is_local(self) -> bool:
-        """Whether the host, by its spelling, is on this machine or in a private network.
+        """Whether the host, by its spelling, is this machine or in a private network.
 
-        Loopback, private, link-local and reserved addresses, ``localhost``, and every odd spelling of
-        an IPv4 address. A name that only resolves to such an address does not count.
+        True for loopback, private, link-local and reserved addresses, ``localhost``, and unusual spellings of IPv4
+        addresses. A name that merely resolves to such an address does not count.
         """
         return _nearness(self.host)[0]
 
@@ -98,7 +98,7 @@ class Origin:
     def may_lead_to(self, url: str) -> bool:
         """Whether a redirect or a Sitemap line of this origin may lead to *url*.
 
-        Only to http(s), and from a public host never to a private one.
+        Only http(s) URLs are accepted. A public host may not point to a private one.
         """
         to = Origin.find(url)
         return to is not None and url.startswith(("http:", "https:")) and (self.is_local or not to.is_local)
@@ -110,9 +110,9 @@ class Origin:
 
 
 def split_url(url: str, *, canonical_octets: bool = True) -> tuple[str, bytes]:
-    """The start of *url*, a key for its origin, and its path as `path_of` answers it.
+    """Split *url* into its start, a key for its origin, and its path as returned by `path_of`.
 
-    Of URLs with equal starts the origins are equal, and `Origin.from_url` of the start is that of the URL. An
+    URLs with equal starts have equal origins, and `Origin.from_url` of the start returns the origin of the URL. An
     origin may have several starts: with and without the default port.
 
     Raises ``ValueError`` where `Origin.from_url` does.
@@ -124,7 +124,7 @@ def split_url(url: str, *, canonical_octets: bool = True) -> tuple[str, bytes]:
     return start, path_behind(octets(url[len(start) :]), canonical_octets)
 
 
-@lru_cache(maxsize=4_096)  # a crawl asks about thousands of pages of an origin
+@lru_cache(maxsize=4_096)  # a crawl checks thousands of pages of an origin
 def _of_common(start_of_url: str) -> Origin:
     scheme, _, authority = start_of_url.partition("://")
     host, colon, port = authority.partition(":")
@@ -135,7 +135,7 @@ def _of_common(start_of_url: str) -> Origin:
 
 @lru_cache(maxsize=4_096)
 def _nearness(host: str) -> tuple[bool, bool]:
-    """Whether *host*, by its spelling, is local, and whether it is this machine."""
+    """Whether *host* is local, and whether it is this machine, by its spelling."""
     host = host.rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return True, True
@@ -146,9 +146,9 @@ def _nearness(host: str) -> tuple[bool, bool]:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """The address that *host* is, or the IPv4 address that it embeds; None for a name."""
+    """The IP address in *host*, or the IPv4 address embedded in that; None for a name."""
     if not host[-1:].isdigit() and ":" not in host:
-        return None  # nearly every host, without the two exceptions of `ip_address`
+        return None  # nearly every host; saves the two exceptions that `ip_address` raises
     try:
         address = ip_address(host)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Product tokens: the name of a crawler, and which user-agent lines address it. RFC 9309 section 2.2.1."""
+"""Product tokens: a crawler's name, and the user-agent lines that name it. RFC 9309 section 2.2.1."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _WIDE_RUN: Final = re.compile(rb"[A-Za-z0-9._\x80-\xff-]*")
 
 _OCTET: Final = rb"[A-Za-z0-9._\x80-\xff-]"
 _NAME: Final = _OCTET + rb"+"
-# What a header begins with (RFC 9110 section 10.1.5), perhaps in quotes, and nothing else that people write there:
-# a field with its name, a URL, an address, a comment, a number.
+# The first product of a header (RFC 9110 section 10.1.5), perhaps in quotes, but not what people also write there:
+# a field name, a URL, an e-mail address, a comment, a number.
 _FIRST_PRODUCT: Final = re.compile(
     rb"[\s\"']*(?!www\.|compatible;)(?=[0-9._-]*[A-Z\x80-\xff])(%s)(?!%s|\s*[:=]|@)" % (_NAME, _OCTET),
     re.IGNORECASE,
@@ -29,11 +29,11 @@ _SELF_NAMED_COMMENT: Final = re.compile(rb"[(;]\s*(" + _NAME + rb")/[^\s;()]+;\s
 
 
 def product_token(header: str | bytes) -> str:
-    """The product token in a User-Agent *header*, or in a bare token; empty where it begins with none.
+    """The product token at the start of a User-Agent *header* or bare token; empty if there is none.
 
-    The first product; a URL, an address, ``User-Agent: …`` and ``(compatible; …)`` are none. Where that is
-    ``Mozilla``, as in every browser's header: the name after ``compatible;``, else the name in a comment
-    ``name/version; +http…``, else ``Mozilla`` itself.
+    This is the first product; URLs, e-mail addresses, ``User-Agent: …`` and ``(compatible; …)`` are not products.
+    If it is ``Mozilla``, as in every browser's header, the name after ``compatible;`` wins, then the name in a
+    comment ``name/version; +http…``, then ``Mozilla``.
     """
     raw = octets(header)
     first = _FIRST_PRODUCT.match(raw)
@@ -47,13 +47,13 @@ def product_token(header: str | bytes) -> str:
 
 
 def meant_token(header: str | bytes) -> str:
-    """The name that a *header* without a product token seems to mean, to be suggested; else empty."""
+    """A name to suggest for a *header* without a product token, or an empty string."""
     found = _MEANT.search(octets(header))
     return found[1].decode("utf-8", "surrogateescape") if found else ""
 
 
 def asked_token(agent: str) -> str:
-    """The product token in *agent*, about which somebody asks: ``*`` stays; empty if no character is usable."""
+    """The product token in *agent*, the input of a user; ``*`` stays; empty if no character is usable."""
     return agent if agent == "*" else product_token(agent)
 
 
@@ -63,15 +63,15 @@ def is_global(value: bytes) -> bool:
 
 
 def token_in(value: bytes, *, wide: bool) -> bytes:
-    """The token in the *value* of a user-agent line, as crawlers with a *wide* name or all others compare it."""
+    """The token in the *value* of a user-agent line, with digits, dots and non-ASCII bytes if *wide*."""
     found = (_WIDE_RUN if wide else _RFC_RUN).match(value)
     return found.group() if found else b""
 
 
 class ProductToken(NamedTuple):
-    """A crawler's own product token, ready to be compared with user-agent lines.
+    """A crawler's product token, prepared for comparison with user-agent lines.
 
-    ``name`` is in lower case, None for a crawler that no line can name; ``wide`` says which octets count.
+    ``name`` is in lower case, None if no line can name the crawler; ``wide`` is as in `token_in`.
     """
 
     name: bytes | None
@@ -79,23 +79,23 @@ class ProductToken(NamedTuple):
 
     @staticmethod
     def of(token: str | bytes, dialect: Dialect) -> ProductToken:
-        """The token to compare for a crawler called *token*.
+        """Prepare the name *token* of a crawler.
 
-        With ``wide_tokens``, a name beyond ``[A-Za-z_-]`` is compared with its digits, dots and octets beyond
-        ASCII, on both sides: ``MJ12bot`` is then the group ``MJ12bot``, not ``MJ``. With ``empty_token``, a
-        crawler without a name is addressed by lines whose token is empty.
+        With ``wide_tokens``, digits, dots and non-ASCII bytes also count on both sides if the name has characters
+        outside ``[A-Za-z_-]``: ``MJ12bot`` then matches the group ``MJ12bot``, not ``MJ``. With ``empty_token``,
+        lines with an empty token name a crawler without a name.
         """
         return _product_token(token, dialect.wide_tokens, dialect.empty_token)
 
     def is_named_by(self, value: bytes) -> bool:
-        """Whether a user-agent line with *value* names exactly this token, whatever the case."""
+        """Whether a user-agent line with *value* names exactly this token; case is ignored."""
         name = self.name
-        if name is None or not value.lower().startswith(name):  # nearly all
+        if name is None or not value.lower().startswith(name):  # nearly all lines
             return False
         return token_in(value, wide=self.wide).lower() == name and not is_global(value)
 
 
-@lru_cache(maxsize=64)  # a crawl asks every site about the same few
+@lru_cache(maxsize=64)  # a crawl uses the same few names on every site
 def _product_token(token: str | bytes, wide_tokens: bool, empty_token: bool) -> ProductToken:
     raw = octets(token)
     wide = wide_tokens and not _RFC_RUN.fullmatch(raw)
@@ -104,11 +104,11 @@ def _product_token(token: str | bytes, wide_tokens: bool, empty_token: bool) -> 
 
 
 IsNamedBy = Callable[[bytes], bool]
-"""Whether the value of a user-agent line names a crawler."""
+"""A function that tells whether the value of a user-agent line names a crawler."""
 
 
 def agent_matcher(name: str, dialect: Dialect) -> IsNamedBy:
-    """Whether a value names the crawler called *name*, as *dialect* compares them; ``*`` names nobody."""
+    """A function that tells whether a value names the crawler *name* in *dialect*; ``*`` names no crawler."""
     if dialect.agent_match is AgentMatch.EQUAL_TOKEN:
         return ProductToken.of(name, dialect).is_named_by
     own, is_named_by = octets(name).lower(), _MATCHERS[dialect.agent_match]
@@ -125,4 +125,4 @@ _MATCHERS: Final[dict[AgentMatch, Callable[[bytes, bytes], bool]]] = {
     AgentMatch.VALUE_IN_NAME: lambda own, value: bool(name_in(value)) and name_in(value) in own,
     AgentMatch.NAME_IN_VALUE: lambda own, value: own in value,
 }
-"""Whether a value, which is in lower case as the crawler's own name is, names it."""
+"""Whether a value names a crawler; value and name are in lower case."""

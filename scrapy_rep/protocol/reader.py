@@ -1,6 +1,6 @@
-"""The reader: octets to numbered records, records to groups and extensions. RFC 9309 sections 2.1, 2.2 and 2.2.4.
+"""Read bytes into numbered records, groups and extensions. RFC 9309 sections 2.1, 2.2 and 2.2.4.
 
-Tolerant: what can be read counts, the rest is skipped, nothing raises.
+The reader is tolerant: readable lines count, other lines are skipped, and no content raises.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from .dialect import GOOGLE, Dialect
 from .records import MAX_LINE, Kind, Record, Rule, bom_length, kind_of, split_line
 
 MAX_SIZE: Final = 512_000
-"""Octets of a body that are read: 500 KiB, the least that RFC 9309 section 2.5 asks for, and Google's bound."""
+"""The size limit of a robots.txt: 500 KiB, the minimum that RFC 9309 section 2.5 requires, and Google's limit."""
 
-_new: Final = tuple.__new__  # a third of the time of calling a NamedTuple
-_USER_AGENT, _ALLOW, _DISALLOW = Kind.USER_AGENT, Kind.ALLOW, Kind.DISALLOW  # to CPython 3.11 a member is a call
+_new: Final = tuple.__new__  # takes a third of the time of calling a NamedTuple
+_USER_AGENT, _ALLOW, _DISALLOW = Kind.USER_AGENT, Kind.ALLOW, Kind.DISALLOW  # in CPython 3.11, access is a call
 _USUAL: Final = {key: kind_of(key) for key in (b"User-agent", b"User-Agent", b"Disallow", b"Allow", b"Sitemap")}
-_HASH: Final = ord("#")  # a number is found faster than octets
+_HASH: Final = ord("#")  # `in` finds a number faster than bytes
 _NUL: Final = 0
 _LINE_ENDS: Final = (b"\n", b"\r")
 _OF_THE_PROTOCOL: Final = frozenset({Kind.USER_AGENT, Kind.ALLOW, Kind.DISALLOW, Kind.SITEMAP, Kind.UNKNOWN})
 
 Line = tuple[int, Kind, bytes, bytes]
-"""What a `Record` holds: its number, its kind, its key and its value."""
+"""The fields of a `Record` as a plain tuple: line number, kind, key and value."""
 Run = tuple[list[Line], list[Line]]
-"""User-agent lines and the lines of the rules that they share."""
+"""User-agent lines, and the lines of the rules they share."""
 
 
 class Group(NamedTuple):
-    """User-agent lines and the rules they share (RFC 9309 section 2.1)."""
+    """User-agent lines, and the rules they share (RFC 9309 section 2.1)."""
 
     agents: tuple[Record, ...]
     rules: tuple[Rule, ...]
@@ -39,7 +39,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """Another record (Crawl-delay and the like) and the user-agent lines it applies to."""
+    """A record other than a rule, for example Crawl-delay, and the user-agent lines it applies to."""
 
     agents: tuple[Record, ...]
     record: Record
@@ -53,7 +53,7 @@ def require_octets(body: object) -> None:
 
 
 def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:
-    """*body* without what lies beyond *limit* octets, and without the line that the limit cuts.
+    """The first *limit* bytes of *body*, without the line that the limit would split.
 
     Raises `TypeError` for a *body* that is not ``bytes``.
     """
@@ -67,12 +67,12 @@ def cut(body: bytes, limit: int | None = MAX_SIZE) -> bytes:
 
 
 def records_in(body: bytes, dialect: Dialect = GOOGLE) -> Iterator[Record]:
-    """The records in the order of their lines."""
+    """The records in line order."""
     return starmap(Record, filter(None, lines_in(body, dialect)))
 
 
 def lines_in(body: bytes, dialect: Dialect = GOOGLE) -> Iterator[Line | None]:
-    """The records as plain tuples, and None for each blank line that ends a group."""
+    """The records as plain tuples, with None for each blank line that ends a group."""
     lenient, blank_line_ends = dialect.lenient_keys, dialect.blank_line_ends
     kinds = dict(_USUAL) if dialect.allow_counts else {}
     is_odd = len(body) > MAX_LINE or _NUL in body
@@ -80,7 +80,7 @@ def lines_in(body: bytes, dialect: Dialect = GOOGLE) -> Iterator[Line | None]:
         key, colon, value = line.partition(b":")
         kind = kinds.get(key)
         if kind and colon and _HASH not in value and not (is_odd and (_NUL in value or len(line) > MAX_LINE)):
-            yield number, kind, key, value.strip()  # as nearly every record; `split_line` reads the others
+            yield number, kind, key, value.strip()  # nearly every record; `split_line` reads the others
             continue
         key, value = split_line(line, lenient) if line and line[0] != _HASH else (b"", b"")
         if key:
@@ -94,11 +94,11 @@ def lines_in(body: bytes, dialect: Dialect = GOOGLE) -> Iterator[Line | None]:
 
 
 def runs_in(lines: Iterable[Line | None], closing: Iterable[Kind]) -> Iterator[Run]:
-    """The groups in *lines*, in which None ends a group; rules before any user-agent line are ignored.
+    """The groups in *lines*, where None ends a group; rules before the first user-agent line are ignored.
 
-    Only a record of a *closing* kind ends a run of user-agent lines: at Google, a rule.
+    Only a record of a *closing* kind ends a run of user-agent lines: for Google, a rule.
     """
-    kinds = tuple(closing)  # whose members are compared without a hash
+    kinds = tuple(closing)  # a tuple compares members without hashing them
     agents: list[Line] = []
     rules: list[Line] = []
     is_closed = False
@@ -120,7 +120,7 @@ def runs_in(lines: Iterable[Line | None], closing: Iterable[Kind]) -> Iterator[R
 
 
 def groups_in(lines: Iterable[Line | None], closing: Iterable[Kind]) -> Iterator[Group]:
-    """As `runs_in`, with a `Record` and a `Rule` for each line."""
+    """As `runs_in`, with a `Record` or `Rule` for each line."""
     for agents, rules in runs_in(lines, closing):
         yield Group(tuple(starmap(Record, agents)), tuple(map(rule_of, rules)))
 
@@ -132,13 +132,13 @@ def rule_of(line: Line) -> Rule:
 
 
 def extensions(records: Iterable[Record]) -> Iterator[Extension]:
-    """The other records, each with the user-agent lines it applies to.
+    """The records other than rules, each with the user-agent lines it applies to.
 
-    They close no group of rules, but for them a run of user-agent lines ends at the first record that
-    is neither user-agent nor Sitemap: in "a / delay 1 / b / delay 2" the crawlers a and b have different delays.
+    These records do not end a group of rules. For them, a run of user-agent lines ends at the first record that is
+    neither user-agent nor Sitemap: in "a / delay 1 / b / delay 2", the crawlers a and b have different delays.
     """
     agents: list[Record] = []
-    run: tuple[Record, ...] | None = None  # the agents once their run has ended; thousands of records may share it
+    run: tuple[Record, ...] | None = None  # set from agents when the run ends; thousands of records may share it
     for record in records:
         if record.kind is Kind.USER_AGENT:
             if run is not None:
@@ -152,7 +152,7 @@ def extensions(records: Iterable[Record]) -> Iterator[Extension]:
 
 
 def extensions_for(records: Iterable[Record], is_for: Callable[[Record], bool]) -> Iterator[Record]:
-    """The other records in whose run of user-agent lines one *is_for* a crawler."""
+    """The records other than rules whose user-agent lines include one that *is_for* a crawler."""
     run: tuple[Record, ...] | None = None
     is_run_for = False
     for extension in extensions(records):
@@ -164,5 +164,5 @@ def extensions_for(records: Iterable[Record], is_for: Callable[[Record], bool]) 
 
 
 def outside_groups(found: Iterable[Extension]) -> list[Record]:
-    """The records of the extensions *found* that stand before any user-agent line."""
+    """The records of the extensions *found* before the first user-agent line."""
     return [extension.record for extension in found if not extension.agents]

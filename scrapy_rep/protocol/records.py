@@ -1,6 +1,6 @@
-"""One ``key: value`` line of a robots.txt: how much of it counts, its key, its value, and what the key means.
+"""Read one ``key: value`` line of a robots.txt: its limits, its key and value, and the meaning of the key.
 
-RFC 9309 section 2.2 in Google's reading.
+Follows RFC 9309 section 2.2 as Google implements it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 from .display import StringEnum, shown
 
 MAX_LINE: Final = 2083 * 8 - 1  # bytes of a line that are read, as by Google's parser
-_HASH: Final = ord("#")  # a number is found faster than octets
+_HASH: Final = ord("#")  # `in` finds a number faster than bytes
 _NUL: Final = 0
 _TWO_WORDS: Final = re.compile(rb"([^ \t]+)[ \t]+([^ \t]+)")
 
 
 class Kind(StringEnum):
-    """What the key of a record means; each is a string."""
+    """The kind of a record, by its key. Members are strings."""
 
     USER_AGENT = "user-agent"
     ALLOW = "allow"
@@ -38,7 +38,7 @@ class Kind(StringEnum):
 class Record(NamedTuple):
     """A line of a robots.txt with a key and a value.
 
-    ``line`` counts from 1; ``key`` and ``value`` are the octets as written, without comment and
+    ``line`` counts from 1; ``key`` and ``value`` are bytes as written, without the comment and the
     surrounding ASCII white space.
     """
 
@@ -49,12 +49,12 @@ class Record(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The value as text: UTF-8, octets that are none as surrogate escapes."""
+        """The value decoded from UTF-8; invalid bytes become surrogate escapes."""
         return as_text(self.value)
 
 
 class Rule(NamedTuple):
-    """An allow or disallow record: ``value`` is its path as written, ``line`` counts from 1."""
+    """An Allow or Disallow record: ``value`` is the path as written, ``line`` counts from 1."""
 
     allow: bool
     value: bytes
@@ -64,18 +64,18 @@ class Rule(NamedTuple):
         return f"<Rule line={self.line} {self}>"
 
     def __str__(self) -> str:
-        """The record as text, with an escape for whatever is not printable."""
+        """The record as text, with unprintable characters escaped."""
         text = shown(self.value.decode("utf-8", "backslashreplace"))
         return f"{'Allow' if self.allow else 'Disallow'}: {text}"
 
 
 def as_text(value: bytes) -> str:
-    """*value* as text: UTF-8, octets that are none as surrogate escapes."""
+    """*value* decoded from UTF-8; invalid bytes become surrogate escapes."""
     return value.decode("utf-8", "surrogateescape")
 
 
-# As in Google's parser these match by prefix ("Disallowed" is a disallow) and include the typos
-# it forgives. Group n of the expression is _BY_PREFIX[n - 1].
+# As in Google's parser, these keys match by prefix ("Disallowed" is a disallow) and include the typos that it
+# accepts. Group n of the expression is _BY_PREFIX[n - 1].
 _BY_PREFIX: Final = (Kind.USER_AGENT, Kind.ALLOW, Kind.DISALLOW, Kind.SITEMAP)
 _PREFIXES: Final = re.compile(
     rb"(user[- ]?agent)|(allow)|(disallow|dissallow|dissalow|disalow|diasllow|disallaw)|(site-?map)", re.IGNORECASE
@@ -88,13 +88,13 @@ _EXACT: Final = {
 }
 
 KEYS: Final = b"|".join([_PREFIXES.pattern, *map(re.escape, _EXACT)])
-"""How each key begins that means something: an expression with groups."""
+"""An expression, with groups, for the start of every known key."""
 
 _EXACT_KINDS: Final = {kind.value.encode(): kind for kind in Kind if kind is not Kind.UNKNOWN}
 
 
 def kind_of(key: bytes, lenient: bool = True) -> Kind:
-    """What *key* means; case does not count. Only if *lenient*, prefixes and typos do."""
+    """The kind of *key*; case is ignored. If *lenient*, prefixes and typos also match."""
     if not lenient:
         return _EXACT_KINDS.get(key.lower(), Kind.UNKNOWN)
     found = _PREFIXES.match(key)
@@ -104,10 +104,10 @@ def kind_of(key: bytes, lenient: bool = True) -> Kind:
 
 
 def split_line(line: bytes, lenient: bool = True) -> tuple[bytes, bytes]:
-    """The key and the value on *line*; an empty key when there is no record.
+    """The key and the value on *line*; an empty key if the line has no record.
 
-    A NUL ends the line, ``#`` starts a comment, the first colon splits. If *lenient*, a line of exactly two
-    words is accepted without a colon, as in Google's parser.
+    A NUL ends the line, ``#`` starts a comment, and the first colon splits key and value. If *lenient*, a line of
+    exactly two words needs no colon, as in Google's parser.
     """
     if _HASH in line or _NUL in line or len(line) > MAX_LINE:
         line = line[:MAX_LINE].partition(b"\0")[0].partition(b"#")[0]
@@ -122,7 +122,7 @@ def split_line(line: bytes, lenient: bool = True) -> tuple[bytes, bytes]:
 
 
 def bom_length(body: bytes) -> int:
-    """The octets of a UTF-8 byte order mark at the start of *body*, which may be a partial one."""
+    """The length in bytes of a UTF-8 byte order mark, possibly partial, at the start of *body*."""
     if not body.startswith(b"\xef"):
         return 0
     return next((length for length in (3, 2) if body.startswith(b"\xef\xbb\xbf"[:length])), 1)

@@ -1,4 +1,4 @@
-"""A parsed robots.txt: its groups, verdicts on URLs, and its other records. RFC 9309 sections 2.2 and 2.2.4."""
+"""A parsed robots.txt: groups, verdicts on URLs, and other records. RFC 9309 sections 2.2 and 2.2.4."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from .rules import NO_RULE, ROBOTS_TXT_ITSELF, Rules, Verdict, delays_in, verdic
 
 try:
     from ._speedups import Rules as _Compiled
-except ImportError:  # it was not built
+except ImportError:  # not built on this platform
     _Compiled = None  # type: ignore[assignment,misc]
 
 ENGINE: Final = "python" if _Compiled is None else "c"
-"""What decides in Google's dialects: ``c``, the compiled `_speedups`, or ``python``, `Rules` as in all others."""
+"""The engine for Google's dialects: ``c``, the compiled `_speedups`, or ``python``, which serves all others."""
 
-_OCTETS_EMPTY: Final = 580  # as measured with tracemalloc on real files
-_OCTETS_PER_LINE: Final = {True: 12, False: 112}  # compiled or not; hostile files take up to six times that
+_OCTETS_EMPTY: Final = 580  # measured with tracemalloc on real files
+_OCTETS_PER_LINE: Final = {True: 12, False: 112}  # by is_compiled; hostile files take up to six times as much
 
-_TOKENS_KEPT: Final = 16  # per file, so that a crawl under ever new names stays bounded
+_TOKENS_KEPT: Final = 16  # per file; bounds the memory of a crawl that keeps using new names
 
-MAX_CLEAN_PARAM: Final = 500  # bytes of a Clean-param record that Yandex reads; a longer one is ignored
+MAX_CLEAN_PARAM: Final = 500  # bytes; Yandex ignores a longer Clean-param record
 
-# The value of a Host line, as Esri Geoportal Server reads it: a host, perhaps with a scheme and a port.
+# The value of a Host line in Esri Geoportal Server: a host, optionally with a scheme and a port.
 _HOST: Final = re.compile(r"(?:(https?)://)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?/?", re.IGNORECASE)
 _START_OF_URL: Final = re.compile(r"(https?)://[^/?#]*", re.IGNORECASE)
 _SECONDS: Final = re.compile(rb"\d+(?:\.\d*)?|\.\d+")
@@ -48,21 +48,21 @@ _UNIT_SECONDS: Final = {b"": 1.0, b"s": 1.0, b"m": 60.0, b"h": 3600.0, b"d": 86_
 
 
 def parse(body: bytes, dialect: Dialect = GOOGLE, *, limit: int | None = MAX_SIZE) -> RobotsTxt:
-    """The robots.txt in *body*, of which *limit* octets are read (None: all of them).
+    """Parse the first *limit* bytes of *body* as a robots.txt; None means no limit.
 
-    Nothing is read before the first question. Raises `TypeError` for a *body* that is not ``bytes``,
-    and nothing else, whatever the body holds.
+    The body is read when it is first needed. Raises `TypeError` if *body* is not ``bytes``; no content of the body
+    raises.
     """
-    if not isinstance(body, bytes) or (limit is not None and len(body) > limit):  # as is next to none
+    if not isinstance(body, bytes) or (limit is not None and len(body) > limit):  # hardly any body
         body = cut(body, limit)
     return RobotsTxt(body, dialect)
 
 
 class RobotsTxt:
-    """A parsed robots.txt, made by `scrapy_rep.protocol.parse`; ``body`` are the octets that are read.
+    """A parsed robots.txt, returned by `scrapy_rep.protocol.parse`; ``body`` holds the bytes within the limit.
 
-    Safe to share between threads: several may ask any question at once. No question takes a lock: what one thread
-    keeps is complete before another can see it, and at worst two threads do the same work.
+    Threads may share an instance and call any method at once. No method takes a lock: cached results are complete
+    before another thread sees them. At worst, two threads do the same work.
     """
 
     __slots__ = ("__weakref__", "_rules", "body", "dialect")
@@ -74,24 +74,24 @@ class RobotsTxt:
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """Every line that has a key and a value, unknown keys included."""
+        """All lines with a key and a value, including unknown keys."""
         return tuple(records_in(self.body, self.dialect))
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The groups in the order of their lines, those that name the same agent not yet merged."""
+        """The groups in line order; groups for the same agent are not merged."""
         return tuple(groups_in(lines_in(self.body, self.dialect), self.dialect.closing_kinds))
 
     @property
     def extensions(self) -> tuple[Extension, ...]:
-        """The other records (Crawl-delay and the like), each with the user-agent lines it applies to."""
+        """The records other than rules, for example Crawl-delay, each with the user-agent lines it applies to."""
         return tuple(extensions(records_in(self.body, self.dialect)))
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        """The values of the Sitemap lines as written, in order, without duplicates."""
+        """The values of the Sitemap lines as written, in line order, without duplicates."""
         lenient = self.dialect.lenient_keys
-        # Few lines are looked at closely, since each crawl asks this of each file.
+        # Split only lines with "map": every crawl reads the sitemaps of every file.
         lines = self.body[bom_length(self.body) :].splitlines()
         found = (split_line(line, lenient) for line in lines if line.lower().find(b"map") >= 0)
         values = (as_text(value) for key, value in found if key and kind_of(key, lenient) is Kind.SITEMAP)
@@ -99,13 +99,13 @@ class RobotsTxt:
 
     @property
     def host(self) -> str | None:
-        """The value of the first Host line, Yandex's extension; None without one."""
+        """The value of the first Host line, an extension by Yandex, or None."""
         records = records_in(self.body, self.dialect)
         return next((record.text for record in records if record.kind is Kind.HOST), None)
 
     @property
     def clean_params(self) -> tuple[CleanParam, ...]:
-        """The Clean-param records that can be read, whatever their group; empty in a dialect without them."""
+        """The readable Clean-param records of all groups; empty in a dialect without them."""
         found = []
         for record in self.records if self.dialect.clean_params else ():
             if record.kind is Kind.CLEAN_PARAM and len(record.value) <= MAX_CLEAN_PARAM:
@@ -115,7 +115,7 @@ class RobotsTxt:
         return tuple(found)
 
     def clean_param(self, url: str) -> str:
-        """*url* without the parameters that a Clean-param record names; all else stays as written."""
+        """*url* without the parameters that Clean-param records name; the rest stays as written."""
         address, hash_sign, fragment = url.partition("#")
         base, _, query = address.partition("?")
         if not query:
@@ -132,9 +132,9 @@ class RobotsTxt:
         return f"{base}?{'&'.join(kept)}{hash_sign}{fragment}" if kept else f"{base}{hash_sign}{fragment}"
 
     def at_host(self, url: str) -> str:
-        """*url* at the scheme, host and port of the first Host line, in a dialect where that replaces them.
+        """*url* with the scheme, host and port of the first Host line, in a dialect with ``host_replaces``.
 
-        The URL itself if the line holds anything else, or if the URL is not one of http or https.
+        Returns *url* unchanged if the line's value is not a host, or if *url* is neither http nor https.
         """
         target = _HOST.fullmatch(self.host or "") if self.dialect.host_replaces else None
         start = _START_OF_URL.match(url)
@@ -144,19 +144,19 @@ class RobotsTxt:
         return f"{scheme or start[1]}://{name}{port or ''}{url[start.end() :]}"
 
     def verdict(self, token: str, url: str | bytes) -> Verdict:
-        """Whether the crawler called *token* may request *url*.
+        """Decide whether the crawler *token* may request *url*.
 
-        The longest pattern that matches wins, a tie goes to allow, no match allows (RFC 9309 section 2.2.2),
-        unless the dialect says otherwise. *token* is a product token, not a User-Agent header.
+        The longest matching pattern wins, allow wins a tie, and no match allows (RFC 9309 section 2.2.2), unless
+        the dialect differs. *token* is a product token, not a User-Agent header.
         """
         path = find_path(url) or path_of(url, canonical_octets=self.dialect.canonical_octets)
         return (self._rules.get(token) or self._rules_for(token)).verdict(path)
 
     def verdict_on_path(self, token: str, path: bytes) -> Verdict:
-        """As `verdict`, for those who have split the URL already.
+        """As `verdict`, for a URL that is already split.
 
-        *path* is what `path_of`, or `split_url`, answers with the ``canonical_octets`` of this dialect: path,
-        params and query as octets, the first of them a slash. Anything else is compared as it is.
+        *path* comes from `path_of` or `split_url` with the ``canonical_octets`` of this dialect: path, params and
+        query as bytes, starting with a slash. Any other value is compared unchanged.
         """
         return (self._rules.get(token) or self._rules_for(token)).verdict(path)
 
@@ -165,15 +165,15 @@ class RobotsTxt:
         return self._said_to(token).by_name
 
     def agents_for(self, token: str) -> tuple[Record, ...]:
-        """The user-agent lines that address *token*: those that name it, else those of ``*``."""
+        """The user-agent lines that apply to *token*: the lines that name it, else the lines with ``*``."""
         return self._read(token).agents
 
     def rules(self, token: str) -> tuple[Rule, ...]:
-        """The rules for *token*, of all its groups together, in the order of their lines."""
+        """The rules for *token* from all its groups, in line order."""
         return self._read(token).rules
 
     def extensions_for(self, token: str) -> tuple[Record, ...]:
-        """The other records that apply to *token*; its own group does not inherit those of ``*``."""
+        """The records other than rules that apply to *token*; a named group inherits none from ``*``."""
         said = self._said_to(token)
         if isinstance(said, Rules):
             return said.extensions
@@ -181,15 +181,15 @@ class RobotsTxt:
         return tuple(extensions_for(records_in(self.body), lambda agent: is_for(agent.value)))
 
     def crawl_delay(self, token: str) -> float | None:
-        """Seconds between two requests that the last readable Crawl-delay for *token* asks for, or None.
+        """The last readable Crawl-delay for *token*, in seconds between two requests, or None.
 
-        Which Crawl-delay is for a crawler, if any, depends on the dialect.
+        The dialect decides which Crawl-delay applies to a crawler.
         """
         delays = (seconds(record.value) for record in reversed(self.crawl_delays(token)))
         return next((delay for delay in delays if delay is not None), None)
 
     def crawl_delays(self, token: str) -> tuple[Record, ...]:
-        """The Crawl-delay records for *token*, in the order of their lines; the last readable one counts."""
+        """The Crawl-delay records for *token* in line order; the last readable record applies."""
         if not self._may_hold(b"delay"):
             return ()
         said = self._said_to(token)
@@ -202,14 +202,14 @@ class RobotsTxt:
         return next((rate for rate in rates if rate is not None), None)
 
     def _may_hold(self, word: bytes) -> bool:
-        """Whether *word*, a part of a key in lower case, is anywhere in the body: most files ask for no delay."""
+        """Whether the body contains *word*, a lower-case part of a key: a shortcut, as most files set no delay."""
         return word in self.body.lower()
 
     def _said_to(self, token: str) -> Rules | _Compiled:
         return self._rules.get(token) or self._rules_for(token)
 
     def _rules_for(self, token: str) -> Rules | _Compiled:
-        """What is said to *token*, kept for the next question."""
+        """The rules for *token*, cached for the next verdict."""
         dialect, kept = self.dialect, self._rules
         if len(kept) >= _TOKENS_KEPT:
             kept.clear()
@@ -222,15 +222,15 @@ class RobotsTxt:
         return compiled
 
     def _read(self, token: str) -> Rules:
-        """All that is said to *token*, which a crawl does not ask for."""
+        """The complete rules for *token*, which a crawl does not need."""
         rules = self._rules.get(token)
         return rules if isinstance(rules, Rules) else Rules(self.body, token, self.dialect)
 
     @property
     def octets(self) -> int:
-        """About the memory that this takes once it has decided for one crawler, by the lines of the body.
+        """An estimate of the memory in bytes after verdicts for one crawler, by the lines of the body.
 
-        The rules for each further crawler take as much again; those of at most 16 are kept.
+        Each further crawler takes as much again; the rules of at most 16 crawlers are cached.
         """
         lines = self.body.count(b"\n") + self.body.count(b"\r")
         is_compiled = _Compiled is not None and self.dialect.is_googles
@@ -240,14 +240,14 @@ class RobotsTxt:
         return f"<RobotsTxt {self.dialect.name} tokens={list(self._rules)}>"
 
 
-# The values of other records.
+# The values of records other than rules.
 
 
 @dataclass(frozen=True, slots=True)
 class RequestRate:
     """A Request-rate record: at most ``requests`` in ``seconds``.
 
-    ``window`` is the time of day for which it holds, as written; empty when it always does.
+    ``window`` is the time of day in which the rate applies, as written; empty means always.
     """
 
     requests: int
@@ -257,9 +257,9 @@ class RequestRate:
 
 @dataclass(frozen=True, slots=True)
 class CleanParam:
-    """A Clean-param record: parameters with these ``names`` make no difference to what a URL shows.
+    """A Clean-param record: the ``names`` of URL parameters that do not change the page.
 
-    ``path`` is the pattern of the paths that it is about, empty for all.
+    ``path`` is the pattern of the paths that the record covers; empty means all.
     """
 
     names: tuple[str, ...]
@@ -267,7 +267,7 @@ class CleanParam:
 
 
 def seconds(value: bytes) -> float | None:
-    """The *value* of a Crawl-delay: decimals with a point; None when it is not a finite number of seconds."""
+    """Read the *value* of a Crawl-delay, a decimal number with a point; None unless it is finite."""
     if not _SECONDS.fullmatch(value):
         return None
     delay = float(value)
@@ -275,7 +275,7 @@ def seconds(value: bytes) -> float | None:
 
 
 def request_rate(value: bytes) -> RequestRate | None:
-    """The *value* of a Request-rate, such as ``1/5`` or ``10/1m``; None when it cannot be read."""
+    """Read the *value* of a Request-rate, for example ``1/5`` or ``10/1m``; None if unreadable."""
     found = _REQUEST_RATE.fullmatch(value)
     if not found:
         return None

@@ -1,21 +1,21 @@
-"""What sites say about the use of their pages by AI, for the purposes that a crawl declares. Private.
+"""AI signals of sites and pages, for the purposes that a crawl declares. Private.
 
-Signals come in two moments, and each has its part:
+Signals arrive at two moments, each with its own part:
 
-* before a request is sent, `signals.AiSignals` knows what the site says in files. `Events.needed` lets it load
-  those that the purposes need (`files`), `Events.deciding` may turn an allowed request into a refused one, and
-  `Events.stamping` adds what was said to the stamp;
-* when the page has come, `ai_signals.AiSignalsMiddleware` adds what the page says to that, and decides about
-  its items.
+* before a request is sent, `signals.AiSignals` reads the files of the site. `Events.needed` lets it load the files
+  that the purposes need (`files`), `Events.deciding` may refuse an allowed request, and `Events.stamping` adds the
+  statements to the stamp;
+* after the page arrives, `ai_signals.AiSignalsMiddleware` adds the page's own statements, and decides about its
+  items.
 
-An answer for a purpose is yes, no or unknown, and unknown stays unknown: ``REP_AI_UNKNOWN`` alone says whether
-silence counts as no. Without ``REP_PURPOSES`` nothing is fetched and nothing is read. A crawler that has not
-said what it is for cannot be told what it may do.
+An answer for a purpose is yes, no or unknown, and unknown stays unknown: only ``REP_AI_UNKNOWN`` makes silence
+count as no. Without ``REP_PURPOSES``, nothing is fetched or read: a crawler that has not declared its purposes
+cannot be told what it may do.
 
-Other files of an origin take the way of a robots.txt: one flight, one lease, one entry in the store, a
-lifetime. They are judged by robots.txt, and robots.txt never waits for them, so files of two hosts that name
-each other cannot wait in a circle. What is read is kept with the parser of the robots.txt, and freed with it.
+Other files of an origin are fetched and cached like a robots.txt: one flight, one lease, one entry in the store, a
+lifetime. robots.txt decides about them and never waits for them; files of two hosts that name each other cannot
+deadlock. The results are cached with the parser of the robots.txt, and freed with it.
 
-The obvious other way is to ask in the callback, with the page in hand. Then the page that a site reserves has
-been fetched already.
+The obvious alternative is to check in the callback, with the page at hand. The reserved page has then already been
+fetched.
 """

@@ -1,4 +1,4 @@
-"""`AiSignalsMiddleware`: what sites say about the use of a page by AI, for the purposes of the crawl."""
+"""`AiSignalsMiddleware`: AI signals of sites and pages, for the purposes of the crawl."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _FIELDS: Final = (b"Content-Type", b"Content-Usage", b"Content-Signal", b"TDM-Re
 
 
 class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
-    """Spider middleware for signals about the use by AI; the add-on enables it, ``REP_PURPOSES`` turns it on.
+    """Spider middleware for AI signals; the add-on enables it, ``REP_PURPOSES`` turns it on.
 
-    It adds what the page says to what robots.txt and other files said when the request passed the gate. The
-    answers are counted, stamped and signalled. Unless ``REP_AI_SIGNALS`` is ``"report"``, the items of a page that
-    is reserved from a purpose of the crawl are dropped; its links are not. Error pages are read, and what they say
-    has no effect.
+    It adds the page's signals to those of robots.txt and other files, which were read when the request passed the
+    gate. The answers are counted, stamped and sent as a signal. Unless ``REP_AI_SIGNALS`` is ``"report"``, items
+    of a page that is reserved from a purpose of the crawl are dropped; its links are followed. Error pages are
+    read without effect.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -70,7 +70,7 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
             self._reserved[response] = ", ".join(reserved)
 
     def _is_obeyed(self, request: Request) -> bool:
-        """Whether the items of *request*, whose page is reserved, are dropped."""
+        """Whether to drop the items of *request*, whose page is reserved."""
         mode = self._extension.judge.mode(request) if self._obeys else Mode.REPORT
         return mode is not Mode.REPORT and (mode is None or not self._is_excepted(request))
 
@@ -79,11 +79,11 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
         extension = self._extension
         exception = extension.policy.exception(extension.targets.of(request), RESERVED, clock.time())
         if exception is not None and extension.account.stamp(request).get("exception") is None:
-            extension.account.exceptions.count(exception)  # else the gate has counted it
+            extension.account.exceptions.count(exception)  # otherwise the gate has already counted it
         return exception is not None
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
-        """Return *item*, or None if its page is reserved from a purpose of the crawl and that is obeyed."""
+        """Return *item*, or None if its page is reserved from a purpose of the crawl and the crawl obeys."""
         reserved = self._reserved.get(response) if response is not None else None
         if response is None or reserved is None:
             return item
@@ -95,9 +95,9 @@ class AiSignalsMiddleware(PageMiddleware, BaseSpiderMiddleware):
 def signals_of(
     response: Response, said: PageDirectives, site: Sequence[Statement], sources: Iterable[str] = ()
 ) -> tuple[list[Statement], Sequence[str]]:
-    """What *response*, whose directives are *said*, and its *site* say, and the licenses that the page names.
+    """The statements of *response*, with the directives *said*, and of its *site*; and the licenses it names.
 
-    *sources* are those of ``REP_AI_SOURCES``.
+    *sources* are the values of ``REP_AI_SOURCES``.
     """
     fields = fields_of(headers_of(response, _FIELDS))
     elements = Elements.of(response.body, content_type_of(response), response.url)
@@ -107,17 +107,17 @@ def signals_of(
 
 
 def bing(page: PageDirectives) -> list[Statement]:
-    """Return what ``noarchive`` means to Bing: the page is neither put into answers nor trained with.
+    """Return the statements of ``noarchive`` for Bing: no use of the page in answers or for training.
 
-    ``nocache`` limits both to URL, title and snippet, which is no category: it is recorded. Where a page has both,
-    Bing takes it as ``nocache``: the one case where one more word permits more (Bing blog, 2023-09).
+    ``nocache`` limits both to URL, title and snippet, which is no category and only recorded. Bing treats a page
+    with both words as ``nocache``, the only case where an additional word permits more (Bing blog, 2023-09).
     """
     limited: list[Purpose | None] = [None] if "nocache" in page.marks else [Purpose.AI_INPUT, Purpose.AI_TRAIN]
     return said_no(Signal.BING, limited, page, lambda one: one.name in {"noarchive", "nocache"})
 
 
 def google(page: PageDirectives) -> list[Statement]:
-    """Return what ``nosnippet`` and ``max-snippet:0`` mean to Google: the page is no direct input to AI answers.
+    """Return the statements of ``nosnippet`` and ``max-snippet:0`` for Google: no direct input to AI answers.
 
     "Robots meta tag", 2026-03-24: they also apply to AI Overviews and AI Mode.
     """
@@ -126,19 +126,19 @@ def google(page: PageDirectives) -> list[Statement]:
 
 
 MEANINGS: Final[dict[str, Callable[[PageDirectives], list[Statement]]]] = {"bing": bing, "google": google}
-"""What directives mean to one search engine, by the names of ``REP_AI_SOURCES``."""
+"""Readers of directives that one search engine interprets, by their names in ``REP_AI_SOURCES``."""
 
 
 def reserved_from(
     purposes: Iterable[Purpose], found: Mapping[Purpose, Permission], *, silence: Permission
 ) -> list[Purpose]:
-    """The *purposes* to which the answers *found* are no; *silence* is what unknown means."""
+    """The *purposes* for which the answers *found* are no; *silence* is the meaning of unknown."""
     refusing = {Permission.NO, Permission.UNKNOWN} if silence is Permission.NO else {Permission.NO}
     return [purpose for purpose in purposes if found[purpose] in refusing]
 
 
 def statements_in(values: Mapping[str, Any]) -> list[Statement]:
-    """The statements in *values*, which `as_values` has made for a stamp."""
+    """The statements in *values*, which `as_values` made for a stamp."""
     return [
         Statement(**{
             **one, "signal": Signal(one["signal"]), "category": one["category"] and Purpose(one["category"])

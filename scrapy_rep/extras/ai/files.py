@@ -1,4 +1,4 @@
-"""The other files of an origin that the purposes of a crawl need: tdmrep.json, ai.txt, licenses (RSL)."""
+"""Fetch the other files that the purposes of a crawl need: tdmrep.json, ai.txt, licenses (RSL)."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_LICENSES: Final = 5
-"""Licenses of one robots.txt that are fetched; more are named, and not read."""
+"""Licenses of one robots.txt that are fetched; others are reported but not read."""
 
 _BY_TDMREP: Final = {Purpose.AI_INPUT, Purpose.AI_TRAIN}
-"""The categories that a reservation of text and data mining speaks about."""
+"""The categories that a reservation of text and data mining covers."""
 
 _READERS: Final[dict[str, Callable[[bytes], Any]]] = {TDMREP: ReservationFile, AI_TXT: parse}
 
 
 @dataclass(eq=False)
 class KeptFile:
-    """Another file, in ``entry``, shared by all who name it: ``said`` is what it says, if it ``is_read`` now."""
+    """A cached file with its ``entry``, shared by all sites that name it; ``said`` counts while ``is_read``."""
 
     entry: Entry
     said: Any
@@ -51,12 +51,12 @@ class KeptFile:
 
     @property
     def until(self) -> float:
-        """The time in POSIX seconds until which it counts: of a license its ``max-age`` after it was confirmed."""
+        """The time in POSIX seconds until which the file counts: for a license, ``max-age`` after its fetch."""
         return self.entry.fetched_at + float(getattr(self.said, "max_age", inf))
 
 
 class SiteFiles:
-    """The files besides robots.txt that one crawl fetches for its purposes, or a command for its answer."""
+    """The files beside robots.txt that a crawl fetches for its purposes, or a command for its answer."""
 
     def __init__(self, crawl: Crawl) -> None:
         """Raises `InvalidSettingError` without `RepExtension`, which fetches robots.txt."""
@@ -73,13 +73,13 @@ class SiteFiles:
     async def load(self, robots: Robots, cause: Request, licenses: Sequence[str]) -> dict[str, KeptFile] | None:
         """All files that the purposes of the crawl need beside *robots*; None if the crawl is closing.
 
-        They are fetched once for all who ask at the same time.
+        Concurrent callers share one fetch.
         """
         work = partial(self.fetched, robots, cause, self._needed, licenses)
         try:
             return await self._once(robots, work)
         except RuntimeError:
-            if not self._crawl.engine.is_closing:  # if it is, what is not there yet is not read
+            if not self._crawl.engine.is_closing:  # files still missing at the end are not read
                 raise
         return None
 
@@ -88,7 +88,7 @@ class SiteFiles:
     ) -> dict[str, KeptFile]:
         """The files at *paths* of the origin of *robots*, and the *licenses* at URLs that it names.
 
-        Those that may be fetched, under these names.
+        The result has the files that may be fetched, by path or URL.
         """
         origin = robots.entry.origin
         files: dict[str, SiteFile | None] = {path: SiteFile.of(origin, path) for path in paths}
@@ -101,7 +101,7 @@ class SiteFiles:
         return {name: kept for name, kept in found.items() if kept is not None}
 
     async def _file(self, file: SiteFile, robots: Robots, cause: Request) -> KeptFile | None:
-        """The current *file*, if the robots.txt of its origin allows to fetch it; that of *robots* names it."""
+        """The current *file*, if its origin's robots.txt allows the fetch; the origin of *robots* names it."""
         if file.origin != robots.entry.origin:
             cause = cause_for(file.robots_url, cause)
             robots = await self._judge.wait_for(cause)
@@ -121,7 +121,7 @@ class SiteFiles:
         return kept
 
     async def _once(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What *work* returns or raises, or the work with the same *key* that is in progress."""
+        """Await *work*, or join the work with the same *key* that is in progress."""
         flight: SingleFlight[T] | None = self._flights.get(key)
         if flight is None:
             flight = self._flights[key] = SingleFlight(ended=partial(self._flights.__delitem__, key))
@@ -134,7 +134,7 @@ class SiteFiles:
 
 
 def _read(entry: Entry, before: KeptFile | None) -> KeptFile:
-    """The file in *entry*, which is that of a `SiteFile`; *before* is the same, perhaps with the same body."""
+    """Read the file in *entry*; *before* is its former version, whose result is reused if the body is equal."""
     if before is not None and before.entry.body == entry.body:
         return KeptFile(entry, before.said)
     read = _READERS.get(getattr(entry.origin, "path", ""), RslFile)
@@ -142,9 +142,9 @@ def _read(entry: Entry, before: KeptFile | None) -> KeptFile:
 
 
 def license_at(url: str, origin: Origin) -> SiteFile | None:
-    """The license at *url*, which *origin* names; None if it may not lead there, or from https to http.
+    """The license at *url*, which *origin* names; None if it may not lead there, or leads from https to http.
 
-    "Clients MUST retrieve RSL files over HTTPS" (section 8): a site without HTTPS may name others [ours].
+    "Clients MUST retrieve RSL files over HTTPS" (section 8): only a site without HTTPS may name http URLs [ours].
     """
     if not origin.may_lead_to(url):
         return None

@@ -1,6 +1,6 @@
-"""`AiSignals`: what sites say about the purposes of a crawl in files, when a request is decided and stamped.
+"""`AiSignals`: AI signals in the files of a site, for decisions on requests and for stamps.
 
-Files are robots.txt, tdmrep.json, ai.txt and licenses. What a page says is read later, by `AiSignalsMiddleware`.
+The files are robots.txt, tdmrep.json, ai.txt and licenses. `AiSignalsMiddleware` later reads the page's signals.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ RESERVED: Final = forbidden_for(Reason.AI_SIGNAL)
 """The verdict on a page that its site reserves from a purpose of the crawl."""
 
 _NO_RULE: Final = {Reason.AI_SIGNAL, Reason.CRAWL_DELAY, Reason.REFUSED}
-_MAX_TOKENS: Final = 16  # for which signals are kept
+_MAX_TOKENS: Final = 16  # product tokens per robots.txt whose signals are cached
 _COPIES_OF_FILE: Final = 32  # measured with tracemalloc on CPython 3.11
 
 
 @dataclass(slots=True)
 class Said:
-    """What one site says in files, as long as its robots.txt stays the same.
+    """The signals in the files of one site, valid while its robots.txt stays the same.
 
-    ``signals`` are those of robots.txt by product token. ``files`` are the others, those of the origin by path and
-    the licenses by URL. They are all that the purposes of the crawl need until ``until`` (POSIX seconds), for a
+    ``signals`` are the signals of robots.txt by product token. ``files`` are the other files: those of the origin
+    by path, licenses by URL. They suffice for the purposes of the crawl until ``until`` (POSIX seconds), for a
     robots.txt that is valid until ``valid_until``.
     """
 
@@ -64,7 +64,7 @@ class Said:
 
 
 class AiSignals:
-    """What sites say about the declared purposes of one crawl (``REP_PURPOSES``)."""
+    """The signals of sites for the declared purposes of one crawl (``REP_PURPOSES``)."""
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
@@ -76,12 +76,12 @@ class AiSignals:
         crawl.events.stamping.subscribe(self._stamp)
 
     async def _load_files(self, robots: Robots, request: Request) -> None:
-        """Let *request*, which is about to be decided, know all files that the purposes of the crawl need."""
+        """Load all files that the purposes of the crawl need, before the decision on *request*."""
         said = self._of(robots)
         if clock.time() < said.until and said.valid_until == robots.until:
             return
         licenses = self._signals(robots, self._agent(robots, request)).licenses
-        # The request takes no place of one for another host meanwhile.
+        # While it waits, the request must not take the place of a request for another host.
         count = 0 if self._crawl.find(SlotTracker) is None else 1
         self._crawl.downloader.lend_places(count)
         self._crawl.engine.wake()
@@ -95,7 +95,7 @@ class AiSignals:
             self._resize(robots, said)
 
     def _signals(self, robots: Robots, token: str) -> RobotsSignals:
-        """What the file says to *token* about the use of pages by AI, kept for the next question."""
+        """The AI signals of the file for *token*, cached for the next request."""
         said = self._of(robots)
         found = said.signals.get(token)
         if found is None:
@@ -120,7 +120,7 @@ class AiSignals:
         return robots.addressed(self._crawl.product_tokens.of(request))
 
     def _decide(self, decision: Decision, request: Request, robots: Robots, url: str) -> Decision:
-        """*decision* on *request*, or what becomes of it because *robots* reserves the page at *url*."""
+        """*decision* on *request*, or its replacement if *robots* reserves the page at *url*."""
         judge = self._crawl.find(Judge)
         if judge is None or not self._refuses(request) or not decision.is_asked or not decision.verdict.allowed:
             return decision
@@ -128,18 +128,18 @@ class AiSignals:
         return as_reserved(decision, url, signals, self._purposes, judge.decide_by)
 
     def _refuses(self, request: Request) -> bool:
-        """Whether *request* is not made if robots.txt reserves its URL.
+        """Whether to drop *request* if robots.txt reserves its URL.
 
-        The signals are about the use of pages, not about requests (draft-ietf-aipref-attach-05, section 3.1). So
-        with ``obey`` a request passes whose callback makes links and items: the spider middleware drops the items.
-        It does not see the files that pipelines download, by no callback. A sitemap is no page.
+        The signals are about the use of pages, not about requests (draft-ietf-aipref-attach-05, section 3.1). With
+        ``obey``, a request with a callback therefore passes, and the spider middleware drops the items. It does
+        not see files that pipelines download without a callback. A sitemap is not a page.
         """
         if self._choice == "refuse":
             return not is_for_sitemap(request, self._crawl.crawler.spider)
         return self._choice == "obey" and request.callback is NO_CALLBACK
 
     def _stamp(self, stamp: dict[str, Any], request: Request, robots: Robots, decision: Decision) -> None:
-        """Add what the site says about *request*, if it may be crawled: about other URLs a site says nothing."""
+        """Add the site's statements about *request* to *stamp*; a disallowed URL has no preferences."""
         verdict = decision.verdict
         if not decision.is_asked or not (verdict.allowed or verdict.reason in _NO_RULE):
             return
@@ -154,7 +154,7 @@ class AiSignals:
 
 
 def signals_of(robots: Robots, token: str) -> RobotsSignals:
-    """What *robots* says to *token* about the use of pages by AI."""
+    """The AI signals of *robots* for *token*."""
     is_read = robots.access is Access.SUCCESSFUL
     return RobotsSignals.of(robots.robotstxt, token) if is_read else NO_SIGNALS
 
@@ -166,14 +166,14 @@ def as_reserved(
     purposes: Sequence[Purpose],
     decide_by: Callable[[Verdict, str, Mode], Decision],
 ) -> Decision:
-    """*decision*, or what *decide_by* makes of it where *signals* reserve *url* from one of *purposes*."""
+    """*decision*, or the result of *decide_by* if *signals* reserve *url* from one of *purposes*."""
     said = signals.statements(url)
     refusal = next((one for one in said if one.allows is False and one.category in purposes), None)
     return decision if refusal is None else decide_by(RESERVED, url, decision.mode)._replace(line=refusal.line)
 
 
 def said_by_files(files: Mapping[str, KeptFile], token: str, url: str, licenses: Iterable[str]) -> list[Statement]:
-    """What *files* and the *licenses* among them, which robots.txt names, say to *token* about *url*."""
+    """The statements for *token* about *url* in *files*, including the *licenses* that robots.txt names."""
     read = {name: kept.said for name, kept in files.items() if kept.is_read}
     reservations, ai_txt = read.get(TDMREP), read.get(AI_TXT)
     said: list[Statement] = reservations.about(url).statements() if reservations is not None else []
@@ -184,10 +184,10 @@ def said_by_files(files: Mapping[str, KeptFile], token: str, url: str, licenses:
 
 
 def read_ai_txt(file: RobotsTxt, token: str, url: str) -> list[Statement]:
-    """Return what an ``/ai.txt`` of Spawning says about training with *url* to the crawler called *token*.
+    """Return the statements of Spawning's ``/ai.txt`` about training on *url*, for the crawler *token*.
 
-    https://spawning.ai/ai-txt (2023): a pattern for each type of media in the syntax of robots.txt (``Disallow:
-    *.jpg``, without a leading slash), and ``/`` for what is left. Where no rule matches, nothing is said.
+    https://spawning.ai/ai-txt (2023): a pattern for each media type in robots.txt syntax (``Disallow: *.jpg``,
+    without a leading slash), and ``/`` for the rest. Without a matching rule there is no statement.
     """
     verdict = file.verdict(token, url)
     if not verdict.rule or not verdict.rule.value:

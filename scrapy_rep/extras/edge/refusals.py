@@ -1,7 +1,7 @@
-"""Sites that refuse by status what their robots.txt allows: counted, stamped and, with ``"obey"``, left alone.
+"""Count and stamp refusals by status of pages that robots.txt allows; with ``"obey"``, skip such sites.
 
-One page that answers 403 tells nothing about a site. Three in a row at different URLs do, without a good answer to
-a request that was made after the first. What was sent before may still be answered well, and proves nothing.
+A single 403 says nothing about a site. Three in a row at different URLs do, unless a request made after the first
+gets a good answer. A request sent before may still get one, which proves nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ENOUGH: Final = 3
-"""Refusals of different URLs in a row, after which the pages of a site are skipped."""
+"""Refusals of different URLs in a row after which the pages of a site are skipped."""
 
 _NAMED: Final = 5  # sites in the summary
 _ADVICE: Final = '. REP_REFUSED = "obey" skips the pages of a site that refuses three in a row'
 _READ: Final = {name.title().encode(): name for name in HEADERS}  # as Scrapy spells keys
-_OF_PAGES: Final = "authentication"  # the kind that asks for a login, perhaps for one part of a site
+_OF_PAGES: Final = "authentication"  # this kind asks for a login, perhaps for only a part of a site
 
 
 class Refusals:
@@ -50,9 +50,9 @@ class Refusals:
         self._crawl, self._stats, self._events = crawl, crawl.stats, crawl.events
         self._obeys = crawl.settings.refused == "obey"
         self._most = crawl.settings.memory_entries
-        # By origin; each holds the last ``memory_entries``.
+        # By origin, for the last ``memory_entries`` origins.
         self._counts: Counter[str] = Counter()
-        self._pending: dict[str, tuple[float, set[str]]] = {}  # since when (monotonic), and which URLs
+        self._pending: dict[str, tuple[float, set[str]]] = {}  # start (monotonic) and URLs of each row
         self._skipped: dict[Origin, Refusal] = {}
         self._of_robots_txt: dict[str, Refusal] = {}  # by the URL that was refused
         self._total = self._sites = 0
@@ -66,16 +66,16 @@ class Refusals:
         self._crawl.crawler.signals.connect(self._close, signal=signals.spider_closed)
 
     def of_robots_txt(self, url: str, status: int | None) -> Refusal | None:
-        """The refusal of the robots.txt at *url*; by its *status* alone if this crawl did not ask for it."""
+        """The refusal of the robots.txt at *url*; by its *status* alone if this crawl did not fetch it."""
         return self._of_robots_txt.get(url) or (read_refusal(status, {}) if status else None)
 
     def _answered(self, request: Request, began: float, outcome: Response | Exception) -> None:
-        """Take in the answer to *request*, which *began* then, if it refuses, or ends a row of refusals."""
+        """Note an answer that refuses *request*, which started at *began*, or that ends a row of refusals."""
         if not isinstance(outcome, Response) or (outcome.status not in STATUSES and not self._pending):
             return
         try:
             target = self._crawl.targets.of(request)
-        except ValueError:  # a target that cannot be told from the URL of a service
+        except ValueError:  # the URL of a service does not reveal the target
             return
         refusal = self.of(request, outcome)
         if refusal is None:
@@ -89,7 +89,7 @@ class Refusals:
             self._refused(request, origin, target, refusal)
 
     def of(self, request: Request, response: Response) -> Refusal | None:
-        """What the site of *request* refuses by *response*; nothing if who carried the request refuses it."""
+        """The site's refusal of *request* in *response*; None without one, or if the carrier refused."""
         via = Via.PROXY if request.meta.get("proxy") else Via.NOBODY
         if self._crawl.targets.of(request) is not request.url:
             via = Via.SERVICE
@@ -98,7 +98,7 @@ class Refusals:
         return read_refusal(response.status, said, via)
 
     def _refused(self, request: Request, origin: Origin, url: str, refusal: Refusal) -> None:
-        """Count and stamp that *origin* refused the page at *url*, and skip its pages if that was enough."""
+        """Count and stamp the refusal of the page at *url* by *origin*; skip its pages after enough refusals."""
         inc, site = self._stats.inc_value, str(origin)
         inc("rep/refused/response_count")
         inc(f"rep/refused/status_count/{refusal.status}")
@@ -139,7 +139,7 @@ class Refusals:
     async def _send(self, send: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
         """Send *request*, unless its site is skipped.
 
-        Requests that the gate let pass before may wait in Scrapy's download slots, and it does not see all.
+        Requests that passed the gate earlier may wait in Scrapy's download slots, and some bypass the gate.
         """
         if is_exempt(request) or not self._is_skipped(request, url := self._crawl.targets.of(request)):
             return await send(request)
@@ -147,22 +147,22 @@ class Refusals:
         raise ForbiddenByRobots(Origin.from_url(url), forbidden_for(Reason.REFUSED))
 
     def _is_skipped(self, request: Request, url: str) -> bool:
-        """Whether *request*, for *url*, is not made; one that does not obey robots.txt is."""
+        """Whether to skip *request* for *url*; requests exempt from robots.txt are made."""
         return not (is_exempt(request) or is_robots_txt(request)) and Origin.find(url) in self._skipped
 
     def _end_row(self, site: str, began: float) -> None:
-        """End the row of *site* for a good answer, unless its request *began* before the first refusal came."""
+        """End the row of *site* after a good answer, unless its request *began* before the first refusal."""
         row = self._pending.get(site)
         if row is not None and began > row[0]:
             del self._pending[site]
             self._hear()
 
     def _hear(self) -> None:
-        """Hear of good answers only while there is a row that they may end: each costs a call."""
+        """Listen to good answers, each of which costs a call, only while there is a row that they may end."""
         (self._answers.eager.add if self._pending else self._answers.eager.discard)(self)
 
     def _decide(self, decision: Decision, request: Request, robots: Robots, url: str) -> Decision:  # noqa: ARG002
-        """*decision* on *request* for *url*, or that it is skipped, as the other pages of its site."""
+        """*decision* on *request* for *url*, or a refusal if its site is skipped."""
         if not self._skipped or decision.is_forbidden or not self._is_skipped(request, url):
             return decision
         return Decision.forbidden(decision.mode, Reason.REFUSED)
@@ -176,7 +176,7 @@ class Refusals:
 
 
 def _keep(by_name: dict[Any, Any], name: Any, value: Any, most: int) -> None:
-    """Keep *value* under *name*; of more than *most* names the one that came first goes."""
+    """Keep *value* under *name*; drop the oldest of more than *most* names."""
     by_name[name] = value
     if len(by_name) > most:
         del by_name[next(iter(by_name))]

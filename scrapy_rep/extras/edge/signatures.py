@@ -1,15 +1,15 @@
-"""Signs requests, so that a site can verify who asks: Web Bot Auth, draft-ietf-webbotauth-httpsig-protocol-01.
+"""Sign requests, to let sites verify the crawler: Web Bot Auth, draft-ietf-webbotauth-httpsig-protocol-01.
 
 The draft (2026-10-29) is a profile of RFC 9421, HTTP message signatures. A signature covers ``@authority`` and the
 URL of the key directory; ``keyid`` is the thumbprint of the key (RFC 7638, RFC 8037).
 
-It covers neither path nor query, although the draft recommends more: libraries and proxies respell both, and a
-signature over another spelling is worse than none. Who records a signature can repeat it at the same host, so it
-is short-lived. It cannot live for seconds: a request may wait for a connection inside the download handler, for
-``download_timeout`` at most, and clocks differ. It lives for that and a minute, and begins ten seconds ago.
+The signature covers neither path nor query, although the draft recommends more: libraries and proxies respell
+both, and a signature over another spelling is worse than none. An eavesdropper can replay a signature at the same
+host; it therefore expires soon. A few seconds are not enough: a request may wait in the download handler for up to
+``download_timeout``, and clocks differ. A signature is valid for that time plus a minute, from ten seconds ago.
 
-The text that is signed has one form, of which a few values change. A library for RFC 9421 builds it anew each time
-and takes ten times as long as the signature, so it is a template here. Tests verify it by two such libraries.
+The signed text has a fixed form with a few variable values, and is a template here. A library for RFC 9421
+rebuilds it each time, which takes ten times as long as signing. Tests verify the result with two such libraries.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ logger = logging.getLogger(__name__)
 TAG: Final = "web-bot-auth"
 _HEADERS: Final = (b"Signature", b"Signature-Input", b"Signature-Agent")
 
-_SINCE: Final = 10  # seconds for which a signature is valid already: some clocks run behind
+_SINCE: Final = 10  # seconds by which a signature is backdated, because some clocks run behind
 _SLACK: Final = 60  # seconds beyond the download timeout
 _LONGEST: Final = 3_600  # seconds of a download timeout that count
-_LOOKS_EVERY: Final = 5.0  # seconds between two looks at the file of the key
-_DOUBTFUL: Final = frozenset({400, 401, 403})  # what a verifier answers to a signature that it does not accept
+_LOOKS_EVERY: Final = 5.0  # seconds between two checks of the key file
+_DOUBTFUL: Final = frozenset({400, 401, 403})  # statuses with which a verifier may reject a signature
 
 _WHERE: Final = "the path of a PEM or JWK file with an Ed25519 private key, or env:NAME"
-# No password and no fragment; and neither '"' nor '\', which a structured field would escape.
+# No password, no fragment, and neither '"' nor '\', which a structured field would escape.
 _AGENT: Final = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?][!$-\[\]-~]*)?")
 
 _SCRAPYS: Final = ("http", "http10", "http11", "http2", "_aiohttp", "aiohttp", "_httpx", "httpx")
-# Modules of download handlers, and which requests, by their meta, these send by a client that follows no redirect.
+# Modules of download handlers, and a test by meta for requests that they send with a client without redirects.
 _CLIENTS: Final[Mapping[str, Test]] = {
     **{f"scrapy.core.downloader.handlers.{name}": lambda _: True for name in _SCRAPYS},
     "scrapy_impersonate.handler": lambda meta: (
@@ -71,7 +71,7 @@ _CLIENTS: Final[Mapping[str, Test]] = {
     "scrapy_playwright.handler": lambda meta: not meta.get("playwright"),
 }
 
-# The names of methods by which a handler may send: not of Python's own, such as __init__ and _abc_impl.
+# Names of methods with which a handler may send, without Python's own, for example __init__ and _abc_impl.
 _SENDING: Final = re.compile("download_request|_(?!_|abc_)")
 
 _MAY_FOLLOW: Final = (
@@ -82,7 +82,7 @@ _OTHER_CLOCK: Final = "%s answered %d to a signed request, and its clock is %.0f
 
 
 class Key:
-    """An Ed25519 key pair. Only its public half can be seen: ``jwk``, and the ``thumbprint`` of that."""
+    """An Ed25519 key pair that exposes only its public half: ``jwk`` and its ``thumbprint``."""
 
     __slots__ = ("jwk", "sign", "thumbprint")
 
@@ -93,9 +93,9 @@ class Key:
 
     @classmethod
     def read(cls, source: str) -> Key:
-        """The private key at *source*, a value of ``REP_SIGN_KEY``.
+        """Read the private key at *source*, a value of ``REP_SIGN_KEY``.
 
-        Raises `InvalidSettingError`, whose message shows neither the key nor the source, which may be the key.
+        Raises `InvalidSettingError`. The message shows neither the key nor *source*, which may be the key itself.
         """
         if "-----BEGIN" in source or source.lstrip().startswith("{"):
             raise InvalidSettingError(f"REP_SIGN_KEY is a key itself, which logs may show: expected {_WHERE}")
@@ -113,9 +113,9 @@ class Key:
 
 
 class Identity:
-    """A crawler that can be verified: its *key* and its *agent*, the URL at which the public half is published.
+    """A verifiable crawler: its *key*, and *agent*, the URL where the public half is published.
 
-    A signature is valid for *seconds* at least. *label* names it in the headers.
+    A signature is valid for at least *seconds*. *label* names it in the headers.
     """
 
     def __init__(self, key: Key, agent: str, seconds: int, label: str = "sig1") -> None:
@@ -131,17 +131,17 @@ class Identity:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, key: str, agent: str) -> Identity:
-        """The one of ``REP_SIGN_KEY`` and ``REP_SIGN_AGENT``. Raises `InvalidSettingError`."""
+        """The identity in ``REP_SIGN_KEY`` and ``REP_SIGN_AGENT``. Raises `InvalidSettingError`."""
         for name, value in (("REP_SIGN_KEY", key), ("REP_SIGN_AGENT", agent)):
             if not value:
                 raise InvalidSettingError(f"{name} is not set: signatures need REP_SIGN_KEY and REP_SIGN_AGENT")
-        timeout = settings.getfloat("DOWNLOAD_TIMEOUT") or _LONGEST  # 0 for none
+        timeout = settings.getfloat("DOWNLOAD_TIMEOUT") or _LONGEST  # 0 means none
         return cls(Key.read(key), checked_agent(agent), _seconds(timeout))
 
     def headers(self, authority: str, nonce: str = "", created: int = 0, timeout: float = 0) -> dict[bytes, bytes]:
-        """The headers that sign a request to *authority*: a host in lower case, with its port if that is unusual.
+        """The headers that sign a request to *authority*, a lower-case host with any non-default port.
 
-        The request may wait for *timeout* seconds. Raises ``ValueError`` for an authority that is not ASCII.
+        The request may wait for *timeout* seconds. Raises ``ValueError`` if *authority* is not ASCII.
         """
         created = created or int(clock.time()) - _SINCE
         nonce = nonce or b64encode(os.urandom(64)).decode()
@@ -156,7 +156,7 @@ class Identity:
 
 
 class Signer:
-    """Signs what one crawl sends, each hop and each attempt anew. Nobody but the download handler sees it."""
+    """Signs the requests of one crawl, each hop and attempt anew; only the download handler sees signatures."""
 
     def __init__(self, crawl: Crawl) -> None:
         """Raises `InvalidSettingError`, which is logged."""
@@ -167,7 +167,7 @@ class Signer:
             self.identity = Identity.from_settings(crawl.crawler.settings, self._source, crawl.settings.sign_agent)
         self._looked_at = clock.monotonic()
         self._follow_nothing: dict[type, Test] = {}  # by the class of a download handler
-        self._told: set[type] = set()  # those of which a warning has told
+        self._told: set[type] = set()  # handler classes that were warned about
         self._has_compared = False
         crawl.events.opened.subscribe(self._opened)
 
@@ -189,11 +189,11 @@ class Signer:
         return response
 
     def _authority(self, request: Request) -> str | None:
-        """The host for which *request* has to be signed; None if the signature might get to another one."""
+        """The host for which to sign *request*; None if the signature might reach another host."""
         headers, scheme = request.headers, urlparse_cached(request).scheme
         if scheme not in {"http", "https"} or any(name in headers for name in _HEADERS):  # signed by the project
             return None
-        is_direct = self._crawl.targets.of(request) is request.url  # else a service fetches, and it is not us
+        is_direct = self._crawl.targets.of(request) is request.url  # otherwise a service fetches the page
         authority = authority_of(request) if is_direct and self._follows_nothing(request) else None
         self._crawl.stats.inc_value("rep/sign/unsigned_count" if authority is None else "rep/sign/signed_count")
         return authority
@@ -211,19 +211,19 @@ class Signer:
         return False
 
     def _signed(self, request: Request, authority: str) -> Request:
-        """A copy of *request*, signed for *authority*; it shares the meta, which gets the latency."""
+        """A copy of *request*, signed for *authority*; both share the meta, which receives the latency."""
         if self._file is not None and clock.monotonic() >= self._looked_at + _LOOKS_EVERY:
             self._look_at_file()
-        meta = request.meta  # made when it is first asked for, so before the copy
+        meta = request.meta  # Scrapy creates it on first access, which must precede the copy
         signed = copy(request)
         signed.headers = request.headers.copy()
         timeout = meta.get("download_timeout") or 0
         signed.headers.update(self.identity.headers(authority, timeout=timeout))
-        assert signed.meta is meta  # noqa: S101  # else the latency is lost, and AutoThrottle with it
+        assert signed.meta is meta  # noqa: S101  # otherwise AutoThrottle would lose the latency
         return signed
 
     def _look_at_file(self) -> None:
-        """Use the key that is in the file now. A file that cannot be used leaves the key as it was."""
+        """Switch to the key that is now in the file; keep the current key if the file is unusable."""
         self._looked_at = clock.monotonic()
         state = _state_of(self._source)
         if state == self._file:
@@ -239,10 +239,10 @@ class Signer:
             self.identity = Identity(key, self.identity.agent, self.identity.seconds)
 
     def _compare_clocks(self, request: Request, response: Response) -> None:
-        """Warn once if the site that refuses *request* has a clock by which the signature is not valid."""
+        """Warn once if the signature is invalid by the clock of the site that refuses *request*."""
         try:
             theirs = parsedate_to_datetime((response.headers.get(b"Date") or b"").decode("latin-1")).timestamp()
-        except (ValueError, OverflowError, OSError):  # a site may send anything
+        except (ValueError, OverflowError, OSError):  # a site may send any text
             return
         ahead = theirs - clock.time()
         if not -_SINCE <= ahead < self.identity.seconds - _SINCE:
@@ -255,9 +255,9 @@ class Signer:
 
 
 def follows_nothing(kind: type) -> Test:
-    """Whether a download handler of class *kind* sends a request without following redirects: a test of its meta.
+    """A test by meta for requests that a download handler of class *kind* sends without following redirects.
 
-    A class that extends one of these counts as that if it sends by the methods that it inherits.
+    A subclass counts as its base if it sends only through inherited methods.
     """
     own: set[str] = set()
     for each in kind.__mro__:
@@ -270,10 +270,10 @@ def follows_nothing(kind: type) -> Test:
 
 
 def authority_of(request: Request) -> str | None:
-    """The host of *request*, as RFC 9421 section 2.2.3 spells it; None if it may name another host, too.
+    """The host of *request* in the spelling of RFC 9421 section 2.2.3; None if it may also name another host.
 
-    A redirect keeps the ``Host`` header of the project and goes to another host. ``verbatim_url`` leaves
-    international names in a URL, and download handlers encode them by different standards, as different hosts.
+    A redirect keeps the project's ``Host`` header and goes to another host. ``verbatim_url`` keeps international
+    names in a URL, which download handlers encode by different standards, as different hosts.
     """
     origin, parts = Origin.from_url(request.url), urlparse_cached(request)
     named = (f"{parts.scheme}://{host.decode('latin-1')}" for host in request.headers.getlist(b"Host"))
@@ -282,7 +282,7 @@ def authority_of(request: Request) -> str | None:
 
 
 def checked_agent(agent: str) -> str:
-    """*agent*, a value of ``REP_SIGN_AGENT``. Raises `InvalidSettingError` for one that no site could fetch."""
+    """*agent*, a value of ``REP_SIGN_AGENT``. Raises `InvalidSettingError` if no site could fetch it."""
     if not (_AGENT.fullmatch(agent) and Origin.find(agent)):
         raise InvalidSettingError(
             f"REP_SIGN_AGENT = {agent!r}: expected the https URL of your key directory, such as"
@@ -300,15 +300,15 @@ def thumbprint_of(x: str) -> str:
 def _read(source: str) -> bytes:
     name, file = source.removeprefix("env:"), Path(source)
     if name != source:
-        return os.fsencode(os.environ[name])  # raises nothing that would hold the text
-    if file.exists() and not file.is_file():  # a pipe would hold the crawl up
+        return os.fsencode(os.environ[name])  # no exception may contain the text
+    if file.exists() and not file.is_file():  # a pipe would block the crawl
         raise OSError(0, "it is no regular file")
     with file.open("rb") as opened:
         return opened.read(65_536)  # a key is shorter
 
 
 def _private_key(text: bytes) -> Ed25519PrivateKey | None:
-    """The key in *text*. It raises nothing: the frames of a traceback would hold the text."""
+    """The key in *text*, or None. Never raises: the frames of a traceback would contain the text."""
     try:
         if text.lstrip().startswith(b"{"):
             jwk = json.loads(text)
@@ -322,7 +322,7 @@ def _private_key(text: bytes) -> Ed25519PrivateKey | None:
 
 
 def _state_of(source: str) -> tuple[int, ...] | None:
-    """What changes with the file at *source*; None for a variable of the environment, which never does."""
+    """A value that changes with the file at *source*; None for an environment variable, which never changes."""
     if source.startswith("env:"):
         return None
     try:
@@ -333,7 +333,7 @@ def _state_of(source: str) -> tuple[int, ...] | None:
 
 
 def _seconds(timeout: float) -> int:
-    """For how long a request that may wait for *timeout* seconds has to be signed."""
+    """The lifetime in seconds of a signature whose request may wait for *timeout* seconds."""
     return _SINCE + int(min(timeout, _LONGEST)) + _SLACK
 
 
