@@ -420,7 +420,7 @@ CODES: Final[dict[str, Code]] = {
     ),
     "star-agent-with-text": Code(
         "user-agents", Severity.WARNING, "Text after the * of a user-agent line",
-        "{0} is not a plain *, and crawlers disagree about its meaning.",
+        "{0} is not the same as *: crawlers disagree about its meaning.",
         "Write {write}; that crawler then follows this group.",
         "User-agent: *bot\nDisallow: /search",
         why="Google reads `*` followed by a space as all crawlers, and `*bot` as none.",
@@ -627,7 +627,7 @@ CODES: Final[dict[str, Code]] = {
     "blocked-images": Code(
         "reach", Severity.NOTE, "Images blocked for Google",
         "Google may not fetch images such as {0}, so it does not show them in its results.",
-        "If they should be found, remove or narrow the line{1}.",
+        "To have them appear in results, remove or narrow the line{1}.",
         "User-agent: *\nDisallow: /images/",
         why="Reported for folders such as `/images/` and patterns such as `/*.jpg`.",
     ),
