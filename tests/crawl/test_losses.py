@@ -91,9 +91,7 @@ def test_a_429_of_an_earlier_run_is_the_reason(queue: dict[str, Any], site: Site
         text,
     )
     assert (level, bool(found)) == ("WARNING", True), text
-    assert (
-        sum("asked an earlier run or another process to slow down" in one for one in result.lines("INFO")) == 1
-    )
+    assert sum("asked an earlier run or another process to slow down" in one for one in result.lines("INFO")) == 1
     assert 0.7 < result.stats["rep/crawl_delay/waited_seconds"] < 1.6
 
 
