@@ -161,7 +161,7 @@ class CrawlForecast:
             self.start()
 
     def sitemap_read(self, page: Request) -> None:
-        """Forecast at once if the host of *page*, the last one in a sitemap, has a delay and this is its first."""
+        """Forecast at once after the first sitemap of a host with a delay; *page* is the sitemap's last page."""
         key = self._download_slots.key(page)
         if self._timer is None or self._slots.delayed_at(key) is None or key in self._announced:
             return

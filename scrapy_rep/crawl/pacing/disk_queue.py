@@ -45,7 +45,7 @@ class Journal:
         self._engine = Crawl.of(crawler).engine
         self._engine.tell_handled()
         Crawl.of(crawler).events.handled.subscribe(self.end)
-        self._engine.flush_seen()  # so that from the first request on it writes when it is told
+        self._engine.flush_seen()  # from the first request on, it writes only when told
         self._spider, self._path = crawler.spider, path
         # The prefix of queue keys that their names leave out, because a ``JOBDIR`` may be moved.
         self.prefix = f"{path.with_suffix('.queue')}/"

@@ -394,7 +394,7 @@ The fetch may have failed in a way that the gate reports per request, or the rob
 
 
 class SlotTracker:
-    """The download slots of one crawl, and the requests that wait for them."""
+    """The download slots of a crawl, and the requests that wait for them."""
 
     def __init__(self, crawl: Crawl) -> None:
         self.timer = Timer()

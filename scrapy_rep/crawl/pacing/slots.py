@@ -124,7 +124,7 @@ class Site:
 
     @property
     def held_for(self) -> float:
-        """Seconds for which a back-off lets nothing start."""
+        """Seconds for which a back-off stops all starts."""
         return max(self.backoff.until - clock.monotonic(), 0.0) if self.backoff is not None else 0.0
 
     def start_in(self, now: float) -> float:
@@ -259,7 +259,7 @@ class Slot:
 
     @property
     def held_for(self) -> float:
-        """Seconds for which a back-off lets nothing start."""
+        """Seconds for which a back-off stops all starts."""
         return max(self.held_until - clock.monotonic(), 0.0)
 
     @property

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_ATTRIBUTE: Final = "_scrapy_rep"  # of the crawler, so that both are freed together
+_ATTRIBUTE: Final = "_scrapy_rep"  # of the crawler: both are freed together
 
 
 class Crawl:

@@ -144,7 +144,7 @@ class Events:
     started: Event = _event()
     """``send(site, grant)``: a request starts now on a shared site, with the *grant* from ``granting``."""
     delays: Event = _event()
-    """``ask(request)``: whether its download slot has a delay, which forbids download handlers to repeat it."""
+    """``ask(request)``: whether its download slot has a delay. Download handlers must then not repeat it."""
     restarted: Event = _event()
     """``send_async(site)``: the server of *site* sent its robots.txt; the delay counts from now."""
     slowed: Event = _event()
