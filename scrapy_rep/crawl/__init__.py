@@ -1,23 +1,22 @@
-"""What every crawl needs, and nothing else. Private.
+"""The parts that every crawl needs, and nothing else. Private.
 
-Four questions decide what becomes of a request, and each has one owner:
+Four questions decide the fate of a request, and each has one owner:
 
-* Which robots.txt counts, and what does it say? `robots` keeps one record for each origin.
-* What does that mean for this request? `policy` turns a verdict into a decision, by one pure function.
-* When may it start? `pacing` keeps one record for each site, with one question about time.
-* Was all of that asked? The door, in `pacing`, is the last place that a request passes.
+* Which robots.txt applies, and what is its verdict? `robots` keeps a record per origin.
+* What does the verdict mean for this request? `policy` turns it into a decision, by a pure function.
+* When may the request start? `pacing` keeps a record per site, which answers that question.
+* Was all of that checked? The door, in `pacing`, is the last place that a request passes.
 
-Below them, `runtime` holds the running crawl. Beside and above them, `sitemaps` makes requests of Sitemap
-lines, and `gate` puts the answers together, stamps the request and keeps the account.
+Below them, `runtime` holds the running crawl. Beside and above them, `sitemaps` turns Sitemap lines into
+requests, and `gate` combines the answers, stamps the request and keeps the account.
 
-The obvious other way is one downloader middleware that fetches, waits and judges. Scrapy's own works like that.
-There, a request that waits holds a place in the downloader, so forty sites that hang stop the healthy ones. A
-request that comes another way, from a pipeline or a scheduler of its own, is not judged. And a delay is known
-only after the first requests have left. Here requests wait in the scheduler, where that costs nothing, and the
-door holds whatever happened before.
+The obvious alternative is a single downloader middleware that fetches, waits and judges, like Scrapy's own. There
+a waiting request holds a place in the downloader, and forty sites that hang stop the healthy sites. A request
+from a pipeline or a custom scheduler is not judged. And a delay is known only after the first requests have left.
+Here requests wait in the scheduler, where waiting costs nothing, and the door holds whatever happened before.
 
-What only some crawls need lies in `scrapy_rep.extras`. It subscribes to `runtime.events.Events`, so that the
-common case pays nothing for it: an event without subscribers is not sent.
+Parts that only some crawls need are in `scrapy_rep.extras`. They subscribe to `runtime.events.Events`, and crawls
+without them pay nothing: an event without subscribers is not sent.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from typing import Final
 import scrapy
 
 OLDEST_SCRAPY: Final = "2.14"
-"""The oldest version of Scrapy that is supported, as setup.cfg says."""
+"""The oldest supported version of Scrapy, as in setup.cfg."""
 
-try:  # what came last of all that every crawl needs
+try:  # the newest Scrapy module that every crawl needs
     from scrapy.utils import asyncio as _asyncio  # noqa: F401
 except ImportError:
     raise ImportError(

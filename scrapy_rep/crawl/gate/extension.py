@@ -1,4 +1,4 @@
-"""The extension owns the robots.txt files of one crawl and the account of it. Everything else asks it."""
+"""The extension that owns a crawl's robots.txt files and its account. All other components ask it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class RepExtension:
-    """The robots.txt files of one crawl; one fetch per origin at a time serves any number of waiters."""
+    """The robots.txt files of a crawl. One fetch per origin at a time serves any number of waiters."""
 
     def __init__(self, crawler: Crawler) -> None:
         """Raises `InvalidSettingError`, and whatever the parser back-end raises if it cannot be used."""
@@ -68,7 +68,7 @@ class RepExtension:
     def obeys(self, request: Request) -> bool:
         """Whether robots.txt decides if *request* may start.
 
-        It does not with ``ROBOTSTXT_OBEY`` off, with the meta key ``dont_obey_robotstxt``, or for a URL scheme
+        It does not if ``ROBOTSTXT_OBEY`` is off, for the meta key ``dont_obey_robotstxt``, or for a URL scheme
         that has no robots.txt.
         """
         return not is_exempt(request) and self.judge.mode(request) is Mode.OBEY
@@ -78,7 +78,7 @@ class RepExtension:
         return self.judge.asks(request)
 
     def entry(self, url: str) -> Entry | None:
-        """The entry of the origin of *url* in memory, or None if there is none or it has expired; never waits.
+        """Return the entry for *url* in memory, or None if it is missing or has expired. Never waits.
 
         Raises ``ValueError`` for a URL that has no robots.txt.
         """
@@ -86,10 +86,10 @@ class RepExtension:
         return robots.entry if robots else None
 
     async def robots(self, subject: Request | str) -> Robots:
-        """The robots.txt that applies to *subject*, a request or a URL; fetch it if it is not cached.
+        """Return the robots.txt that applies to *subject*, a request or a URL; fetch it if it is not cached.
 
-        Waits for the fetch and, while the origin is unreachable, for further attempts. Raises ``ValueError`` for
-        a URL that has no robots.txt, and ``IgnoreRequest`` if a store has to answer and does not.
+        Waits for the fetch and, while the origin is unreachable, for retries. Raises ``ValueError`` for a URL that
+        has no robots.txt, and ``IgnoreRequest`` if a required store does not answer.
         """
         request = subject if isinstance(subject, Request) else Request(subject)
         robots = self.registry.current_for(request)
@@ -100,20 +100,20 @@ class RepExtension:
         return robots
 
     def verdict(self, robots: Robots, request: Request) -> Verdict:
-        """What *robots* says about *request*, for the product tokens under which it is sent."""
+        """Return the verdict of *robots* on *request*, for the product tokens under which it is sent."""
         return robots.verdict(self.product_tokens.of(request), self.targets.of(request))
 
     def retry_after(self, robots: Robots) -> float:
-        """Seconds until the next request for an unreachable origin causes a new fetch."""
+        """Return the seconds until a request for the unreachable origin can cause a new fetch."""
         return max(robots.until - clock.time(), 0.0)
 
     def can_start(self, request: Request) -> bool:
         """Whether *request* could start at once.
 
-        It could if its robots.txt is known, its download slot is free, and the delay of the slot has passed. Where
+        It could if its robots.txt is known, its download slot is free, and the delay of the slot has passed. If
         processes share the delay, it may still wait for its turn at the door. For queues of schedulers other than
-        Scrapy's: put a request that cannot start back at the end. A robots.txt that it lacks is fetched meanwhile,
-        and the engine is woken.
+        Scrapy's: put a request that cannot start back at the end. Meanwhile a missing robots.txt is fetched, and
+        the engine is woken.
         """
         return self._crawl.part(SlotTracker).can_start(request)
 
@@ -133,7 +133,7 @@ class RepExtension:
                 await self._send(sitemaps_found, urls=sitemaps.urls, origin=origin, request=cause)
 
     async def _send(self, signal: Any, **arguments: Any) -> None:
-        """Send *signal*, if Scrapy has it (``robots_parsed`` came with 2.18) and if anybody listens."""
+        """Send *signal* if Scrapy has it (``robots_parsed`` came with 2.18) and it has a listener."""
         if signal is not None and has_listener(self._crawl.crawler, signal):
             await self._crawl.crawler.signals.send_catch_log_async(signal=signal, **arguments)
 

@@ -1,10 +1,10 @@
-"""The closing line of a crawl: what it left out, how much of it, and which setting changes that.
+"""The closing line of a crawl: what it left out, how much, and which setting changes that.
 
-Many components drop something: the gate, the spider middlewares, the queue when the crawl closes. Each counts it
-in the stats, for a monitor. A person asks one question at the end, "why did I get less than I expected?", and
-should find the answer in one line. So this line is made from the stats, and nothing reports to it.
+Many components drop requests, links or items: the gate, the spider middlewares, the queue when the crawl closes.
+They count these in the stats, for a monitor. A person asks one question at the end, "why did I get less than I
+expected?", and should find the answer in one line. This module reads the stats; components do not report to it.
 
-It is a WARNING where everything of a kind went: no page arrived, no item was kept, no link was followed.
+The line is a WARNING if everything of a kind is lost: no page arrived, no item was kept, no link was followed.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ logger = logging.getLogger(__name__)
 
 
 class Loss(NamedTuple):
-    """What ``stat`` counts: ``one`` or ``many``, why they were left out, and the settings that change it.
+    """The losses that ``stat`` counts: ``one`` or ``many`` things, the reason, and the settings that change it.
 
-    ``{}`` in ``why`` stands for the purposes of the crawl. ``others`` is a stat that counts some of them apart.
+    ``{}`` in ``why`` stands for the purposes of the crawl. ``others`` is a stat that counts a part separately.
     """
 
     stat: str
@@ -67,7 +67,7 @@ _LOSSES: Final = (
 
 
 class Losses:
-    """The losses of one crawl; *account* knows whether the gate let a link pass."""
+    """The losses of a crawl; *account* knows whether the gate let a link pass."""
 
     def __init__(self, crawl: Crawl, account: Account) -> None:
         self._account = account
@@ -83,10 +83,10 @@ class Losses:
         self._signals.connect(self._close, signal=signals.spider_closed)  # after the listeners of other components
 
     def _response_received(self, response: Response, request: Request) -> None:
-        """Note the first page. It is the only one that is looked at, so that the others cost nothing."""
+        """Note the first page, and stop listening: other pages must cost nothing."""
         if not self._has_page and response.status < 400 and not is_robots_txt(request):
             self._has_page = True
-            # Not now: a listener that leaves while a signal is sent hides the next one.
+            # Not now: a listener that leaves while a signal is sent hides the next listener.
             call_later(0, self._signals.disconnect, self._response_received, signals.response_received)
 
     def _close(self, reason: str) -> None:
@@ -109,7 +109,7 @@ class Losses:
         return int(self._stats.get_value(loss.stat, 0) - others)
 
     def _gone(self, lost: set[str], left: int) -> Iterator[str]:
-        """The kinds of which nothing came through, of those that were *lost* or *left* in the queue."""
+        """Yield a sentence for each kind of which everything was *lost* or *left* in the queue."""
         if not self._has_page and (left or not lost.isdisjoint({"requests", "attempts"})):
             yield "No page arrived."
         if "items" in lost and not self._stats.get_value("item_scraped_count"):

@@ -46,16 +46,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SPECIAL: Final = frozenset({DONT_OBEY, FETCH, FILTERED, META_KEY, SLOT})
-"""Meta keys of requests that ask for more than a verdict."""
+"""Meta keys of requests that need more than a verdict."""
 
 _FORBIDDEN_URL: Final = "robots:forbidden-url"
-"""The flag of a response from another URL than the one that was judged, which robots.txt forbids."""
+"""Flag of a response that came from another URL than the judged one, if robots.txt forbids that URL."""
 
 _IS_ROBOTS_TXT: Final = "is_robotstxt_request"  # Scrapy's meta key
 
 
 class RepMiddleware:
-    """Asks `RepExtension` about every request; raises `ForbiddenByRobots` for those that may not pass."""
+    """Asks `RepExtension` about every request; raises `ForbiddenByRobots` for a request that may not pass."""
 
     def __init__(self, crawler: Crawler) -> None:
         """Raises `InvalidSettingError` if an extension that the settings need is missing.
@@ -84,7 +84,7 @@ class RepMiddleware:
         self._origins = extension.registry.origins
         self._product_tokens = extension.product_tokens
         self._passed: set[bool] = set()
-        # The way is chosen here, once. Where more than rules is asked for, no request takes a short one.
+        # Choose the path here, once. If the settings ask for more than rules, no request takes the short path.
         is_plain = self._targets.is_plain and not self._feeds_sitemaps
         self._is_short = is_plain and self._account.is_plain
         asks = asks_robots(crawler.settings) or bool(self._crawl.events.decided)
@@ -99,15 +99,15 @@ class RepMiddleware:
     def process_request(self, request: Request) -> Awaitable[Request | Response | None] | None:
         """Let *request* pass, or raise `ForbiddenByRobots`; raise ``ValueError`` for a URL without a usable host.
 
-        Nearly every request passes here: its robots.txt in memory allows it, and there is nothing else to ask. So
-        this is one call, makes no coroutine and sends no event.
+        Nearly every request takes the short path: its robots.txt is in memory and allows it, and nothing else is
+        asked. That path is a single call without a coroutine or an event.
         """
         meta, url = request.meta, request.url
         robots = stamp = None
         if self._is_short and not self._door.may_respell(url) and _SPECIAL.isdisjoint(meta):
             try:
                 robots = self._origins.current(self._origins.at(url))
-            except ValueError:  # the long way says why
+            except ValueError:  # the long path says why
                 robots = None
         if robots is not None and not (
             robots.is_replayed
@@ -120,7 +120,7 @@ class RepMiddleware:
             is_unasked = self._asks_nothing and _SPECIAL.isdisjoint(meta)
             return None if is_unasked or self._is_our_own(meta) else self._answer(request)
         is_start = bool(meta.get(IS_START))
-        if is_start not in self._passed:  # the first of its kind: then rules do not forbid all of them
+        if is_start not in self._passed:  # the first of its kind: the rules do not forbid them all
             self._passed.add(is_start)
             self._account.passed(request)
         meta[META_KEY] = stamp.copy()
@@ -128,18 +128,18 @@ class RepMiddleware:
         return None
 
     def _is_our_own(self, meta: dict[str, Any]) -> bool:
-        """Whether *meta* is of a request by the registry for a robots.txt, which has the slot of its cause."""
-        is_clean = self._targets.is_plain and META_KEY not in meta  # a stamp that was copied has to go
+        """Whether *meta* is of the registry's request for a robots.txt, which uses the slot of its cause."""
+        is_clean = self._targets.is_plain and META_KEY not in meta  # a copied stamp must be removed
         return is_clean and _IS_ROBOTS_TXT in meta and bool(meta.get(DONT_OBEY))
 
     def _see_no_responses(self) -> None:
         self._crawl.downloader.set_method(self.process_response, is_on=False)
 
     async def _answer(self, request: Request) -> Request | Response | None:
-        """Decide about *request* with everything that the owner of the crawl may ask for; note it for the door.
+        """Decide *request* with all checks that the owner of the crawl may ask for; leave a note at the door.
 
-        A sitemap spider's own request for a robots.txt is answered from the cache. A request that comes from
-        elsewhere than `RepPriorityQueue` may have to wait here for its robots.txt.
+        A sitemap spider's request for a robots.txt is answered from the cache. A request that does not come from
+        `RepPriorityQueue` may have to wait here for its robots.txt.
         """
         self._door.open()
         if request.meta.pop(FILTERED, False):
@@ -163,8 +163,8 @@ class RepMiddleware:
             delays = self._crawl_delay
             if delays is not None and (self._delayed or robots.may_request_delays):
                 decision = self._obey_delay(request, robots, decision, delays)
-            # Under a robots.txt from Scrapy's HTTP cache it passes only if that cache has its page, too. What
-            # counts is the one that decided, because another may be in memory by now.
+            # Under a robots.txt from Scrapy's HTTP cache it passes only if that cache also has its page. Only the
+            # robots.txt that decided counts, because another may be in memory by now.
             decided, is_replayed = (decider, decision), robots.is_replayed and self._has_http_cache
         if decided is None:
             self._account.not_asked(request)
@@ -174,9 +174,9 @@ class RepMiddleware:
         return None
 
     async def _judge_as_sent(self, request: Request, *, is_alone: bool = False) -> tuple[Robots, Decision] | None:
-        """Decide about the other URLs that may be sent for *request*: each of them has to be allowed as well.
+        """Decide the other URLs that may be sent for *request*, all of which must be allowed.
 
-        Return the decision that goes against the rules, if any; if it *is_alone*, also one that does not.
+        Return a decision against the rules, if any; with *is_alone*, return any decision.
         """
         found = None
         for url in self._door.spellings(request):
@@ -192,10 +192,10 @@ class RepMiddleware:
         return found
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
-        """Flag *response* if its stamp is out of the ordinary, or if it came from a URL that is forbidden.
+        """Flag *response* if its stamp is unusual, or if it came from a forbidden URL.
 
-        ``REP_FORBIDDEN_RESPONSE`` may end such a response in `ForbiddenByRobots`. No coroutine for the others:
-        each would cost some microseconds.
+        ``REP_FORBIDDEN_RESPONSE`` may turn the latter into `ForbiddenByRobots`. Other responses need no coroutine,
+        which would cost some microseconds each.
         """
         if self._crawl_delay is not None and self._crawl_delay.has_delays:
             unpin_slot(request)
@@ -204,7 +204,7 @@ class RepMiddleware:
             is_plain = stamp is None or (
                 stamp["verdict"] == "allowed" and stamp["source"] != "stale" and stamp["status"] not in REFUSALS
             )
-        except (LookupError, TypeError):  # it is no stamp: another middleware has put it there
+        except (LookupError, TypeError):  # not a stamp: another middleware put it there
             is_plain = False
         if not is_plain:
             self._account.flag(request, response)
@@ -214,9 +214,9 @@ class RepMiddleware:
         return response if final is None else self._judge_final(request, response, final)
 
     def _request_for(self, request: Request, response: Response) -> Request | None:
-        """A request for the URL that *response* came from; None if there is nothing to judge.
+        """Build a request for the URL that *response* came from; return None if there is nothing to judge.
 
-        That is so if the URL is the one that was judged, and if no rules are asked about it.
+        There is nothing to judge if that URL was judged already, or if no rules are asked about it.
         """
         if is_exempt(request) or is_robots_txt(request) or response.url == (judged := self._targets.of(request)):
             return None
@@ -230,10 +230,10 @@ class RepMiddleware:
         return asked if self._judge.asks_rules(asked) else None
 
     async def _judge_final(self, request: Request, response: Response, final: Request) -> Response:
-        """Decide about *final*, the request for the URL that *response* came from.
+        """Decide *final*, the request for the URL that *response* came from.
 
-        A browser, an API or a download handler may follow a redirect itself. One that Scrapy follows becomes a
-        request, which `process_request` judges.
+        Browsers, APIs and download handlers may follow redirects themselves. A redirect that Scrapy follows
+        becomes a request, which `process_request` judges.
         """
         robots = await self._extension.robots(final)
         decision = self._judge.decide(robots, final)
@@ -254,7 +254,7 @@ class RepMiddleware:
         return response
 
     async def _prepare_sitemap(self, request: Request) -> Response | None:
-        """Answer *request*, of a sitemap spider, with what is known already, or prepare it for the network."""
+        """Answer *request*, of a sitemap spider, from memory, or prepare it for the network."""
         if not is_for_robots_txt(request):
             return await self._sitemaps.prepare(request)
         if request.meta.get(DONT_OBEY):
@@ -273,10 +273,10 @@ class RepMiddleware:
         return await self._extension.robots(request)
 
     def _refuse(self, request: Request, robots: Robots, decision: Decision) -> NoReturn:
-        """Record that *request* is not sent, as *decision* says, and raise what ends it."""
+        """Record that *request* is not sent, because of *decision*, and raise the exception that ends it."""
         reason, origin, inc = decision.verdict.reason, robots.entry.origin, self._crawl.stats.inc_value
         if reason is not Reason.UNREACHABLE:
-            if reason not in {Reason.CRAWL_DELAY, Reason.REFUSED}:  # Scrapy's stat is for rules
+            if reason not in {Reason.CRAWL_DELAY, Reason.REFUSED}:  # Scrapy's stat counts rules only
                 inc("robotstxt/forbidden")
             if reason is Reason.AI_SIGNAL:
                 inc("rep/ai/refused_count")
@@ -297,13 +297,13 @@ class RepMiddleware:
             raise ForbiddenByRobots(origin, decision.verdict, retry_after) from robots.error
         inc("rep/unreachable_error_count")
         if choice is Unreachable.RAISE and robots.connection_error is not None:
-            raise copy(robots.connection_error)  # raised itself, it would keep the frames of the last request
+            raise copy(robots.connection_error)  # the original would keep the frames of its last request alive
         raise UnreachableError(origin, retry_after) from robots.error
 
     def _obey_delay(self, request: Request, robots: Robots, decision: Decision, delays: CrawlDelay) -> Decision:
         """Apply the delay that *robots* requests to the download slot of *request*, unless an exception lifts it.
 
-        A delay that ``REP_CRAWL_DELAY_OVER_MAX`` does not accept forbids *request*.
+        A delay that ``REP_CRAWL_DELAY_OVER_MAX`` rejects forbids *request*.
         """
         exception = self._judge.delay_exception(request)
         if exception is not None:
@@ -334,7 +334,7 @@ def _missing(extension: str) -> InvalidSettingError:
 
 
 def _parts(url: str) -> Any:
-    """What a robots.txt is chosen by and what its rules see: origin, path and query.
+    """Return the parts of *url* that select a robots.txt and that its rules see: origin, path and query.
 
     Raises ``ValueError`` for a URL that has no robots.txt.
     """

@@ -40,10 +40,10 @@ IS_START: Final = "is_start_request"  # Scrapy's meta key
 _REASON: Final = "rep_reason"  # meta key: why a request has `DONT_OBEY`
 _UNFLAGGED: Final = {Outcome.ALLOWED.value, Outcome.OFF.value}
 
-# How nearly every robots.txt begins, which then is nothing else: comments, blank lines, and a User-agent line.
+# The start of nearly every robots.txt: comments, blank lines, a User-agent line. No other kind of file has it.
 _USUAL: Final = re.compile(rb"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*[ \t]*user-agent[ \t]*:", re.IGNORECASE)
 _NAMED: Final = 10  # origins, and exceptions, in the summary
-_SOON: Final = 14  # days before an exception expires, from which on each crawl says so
+_SOON: Final = 14  # days before an exception expires in which every crawl says so
 _NAMED_RULES: Final = 5
 _LONGEST_RULE: Final = 100  # characters
 _MAX_COUNTED: Final = 10_000  # rules whose requests are counted one by one
@@ -72,7 +72,7 @@ class RuleCounts:
         self.total += 1
         verdict = decision.verdict
         self._counts[str(verdict.rule or verdict.reason.value), origin, decision.why] += 1
-        if len(self._counts) > _MAX_COUNTED:  # drop the rules that forbade the fewest
+        if len(self._counts) > _MAX_COUNTED:  # drop the rules that forbade the fewest requests
             self._counts = Counter(dict(self._counts.most_common(_MAX_COUNTED // 2)))
 
     @property
@@ -80,7 +80,7 @@ class RuleCounts:
         return len({origin for _, origin, _ in self._counts})
 
     def most(self) -> str:
-        """The rules that forbade most, with their counts; one that only one origin has, with that and its line."""
+        """Return the rules that forbade most, with counts; a rule of a single origin, with the origin and line."""
         totals, places = Counter[str](), dict[str, str]()
         for (rule, origin, why), count in self._counts.items():
             totals[rule] += count
@@ -92,9 +92,9 @@ class RuleCounts:
 
 
 class Account:
-    """The account of one crawl.
+    """The account of a crawl.
 
-    ``exceptions`` is that of its exceptions; ``filtered`` counts links that were dropped before the scheduler.
+    ``exceptions`` reports on its exceptions; ``filtered`` counts links that were dropped before the scheduler.
     """
 
     def __init__(self, crawl: Crawl, policy: Policy) -> None:
@@ -104,23 +104,23 @@ class Account:
         self._policy = policy
         self.exceptions = ExceptionReport(crawl, policy.exceptions)
         self._stamps_all = bool(crawl.events.decided) or policy.has_modes
-        self._has_warned = False  # of something else than a stamp in its place
+        self._has_warned = False  # that the stamp's meta key held another value
         self._has_passed = False
         self._has_other_start = False  # a start request that no rule forbade
-        # Whether the gate let a request pass that is no start request; True where it may not have been asked.
+        # Whether the gate let a request pass that is no start request; True if the gate may not have been asked.
         self.has_link = policy.default is Mode.OFF
         self._unreachable_pages = 0
         self._first_forbidden = ""  # request that a rule, not an unreachable origin, forbade
         self._forbidden, self._forbidden_starts = RuleCounts(), RuleCounts()
         self._reported, self.filtered = RuleCounts(), RuleCounts()
-        self._instead: dict[BodyKind, list[Origin]] = {}  # the first origins that send no robots.txt
-        # The origins that refuse their robots.txt and serve their pages, once that was reported.
+        self._instead: dict[BodyKind, list[Origin]] = {}  # the first origins that send another file
+        # Origins reported to refuse their robots.txt and serve their pages.
         self._refusing: set[str] = set()
         self._totals: Counter[str] = Counter()
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing is recorded of an allowed request but its stamp, and nothing but the rules is asked."""
+        """Whether allowed requests need only a stamp, and only the rules are asked."""
         policy, events = self._policy, self._events
         others = events.needed, events.deciding, events.stamping
         return not (self._stamps_all or any(others) or policy.has_exceptions) and policy.default is Mode.OBEY
@@ -156,7 +156,7 @@ class Account:
     def answered(self, request: Request, final: Request, robots: Robots, decision: Decision) -> None:
         """Record the *decision* by *robots* on *final*, for the URL that the response to *request* came from.
 
-        The stamp is that of the URL which answered, as after redirects that Scrapy follows.
+        The stamp describes the URL that answered, as after redirects that Scrapy follows.
         """
         stamp = self.stamp_by(final, decision, robots)
         if not decision.is_forbidden:
@@ -180,7 +180,7 @@ class Account:
             self._record(request, decision, stamp)
 
     def stamp(self, request: Request) -> dict[str, Any]:
-        """The stamp of *request*; a new one, which says that nothing was asked, if it has none."""
+        """Return the stamp of *request*, or a new stamp that says nothing was asked."""
         values = request.meta.get(META_KEY)
         if not is_stamp(values):
             _, values = self._unasked(Mode.OFF, self._targets.of(request))
@@ -188,13 +188,13 @@ class Account:
         return values
 
     def flag(self, request: Request, response: Response) -> None:
-        """Flag *response* for Scrapy's log line if its stamp is out of the ordinary.
+        """Flag *response* for Scrapy's log line if its stamp is unusual.
 
-        Warn of an origin that serves its pages and refuses its robots.txt. That may be a server which forbids all
-        files of unknown kinds, or a site that wants no crawlers.
+        Warn of an origin that serves its pages and refuses its robots.txt: its server may refuse all unknown file
+        types, or the site may want no crawlers.
         """
         stamp = request.meta.get(META_KEY)
-        if not is_stamp(stamp):  # another middleware may have put something else there
+        if not is_stamp(stamp):  # another middleware may have put another value there
             return
         if stamp["verdict"] not in _UNFLAGGED:
             response.flags.append(f"robots:{stamp['verdict']}")
@@ -216,7 +216,7 @@ class Account:
         )  # fmt: skip
 
     def stamp_by(self, request: Request, decision: Decision, robots: Robots) -> dict[str, Any]:
-        """The stamp of *request* by *robots* with this *decision*; counts the exception that it needs."""
+        """Return the stamp of *request* by *robots* and *decision*; count the exception that it needs."""
         if decision.exception is not None:
             self.exceptions.count(decision.exception)
         agent = robots.addressed(self._product_tokens.of(request))
@@ -225,7 +225,7 @@ class Account:
         return stamp
 
     def _unasked(self, mode: Mode, url: str) -> tuple[Decision, dict[str, Any]]:
-        """The decision on a request for *url* that asks nothing under *mode*, and its stamp."""
+        """Return the decision, and the stamp, for a request for *url* that asks nothing under *mode*."""
         decision = decide(None, url, mode, self._policy, 0.0)
         return decision, {**stamp_of(decision, BLANK), "origin": str(Origin.find(url) or "") or None}
 
@@ -238,7 +238,7 @@ class Account:
         self._events.decided.send(request, stamp)
 
     def _put(self, request: Request, stamp: dict[str, Any] | None) -> None:
-        """Put *stamp* in the place of what is there; say once that it is not a place for anything else."""
+        """Set *stamp* as the stamp of *request*; warn once if the meta key held another value."""
         before = request.meta.pop(META_KEY, None)
         if before is not None and not is_stamp(before) and not self._has_warned:
             self._has_warned = True
@@ -302,13 +302,13 @@ class Account:
         elif not isinstance(result.error, IgnoreRequest):
             inc(f"robotstxt/exception_count/{type(result.error)}")
         is_html = not _USUAL.match(result.body) and body_kind(result.body) is BodyKind.HTML
-        if is_html or not self._totals["rep/fetched_count"]:  # the first one makes the stat
+        if is_html or not self._totals["rep/fetched_count"]:  # the first fetch creates the stat
             inc("rep/html_count", int(is_html))
         self._inc(f"rep/access/{result.access.value}")
         self._inc("rep/revalidated_count" if result.unchanged else "rep/fetched_count")
 
     def _log_unreachable(self, robots: Robots, result: FetchResult) -> None:
-        # A component of the project that ignored the request has logged why: no reason to warn.
+        # A component of the project that dropped the request has logged why: do not warn.
         topic = Topic.READ if isinstance(result.error, IgnoreRequest) else Topic.UNREACHABLE
         origin, remedy = robots.entry.origin, ""
         if robots.is_stale:
@@ -378,15 +378,15 @@ class Account:
 
 
 class ExceptionReport:
-    """What one crawl says of its exceptions, in the log and in the stats."""
+    """Reports on the exceptions of a crawl, in the log and in the stats."""
 
     def __init__(self, crawl: Crawl, exceptions: ExceptionIndex) -> None:
         self._stats, self._log = crawl.stats, crawl.log
         self._exceptions = exceptions
         self._used: Counter[PolicyException] = Counter()
-        # Those of sites that the crawl has not asked yet: the others are worth a line.
+        # Exceptions of sites that the crawl has not met. Only the others are worth a log line.
         self._unmet: dict[Origin, list[PolicyException]] = {}
-        self._settled: set[PolicyException] = set()  # expired or lapsed: their lines say why they are not used
+        self._settled: set[PolicyException] = set()  # expired or lapsed: their log lines say why they are unused
         crawl.events.lapsed.subscribe(self._lapsed)
         crawl.events.expired.subscribe(self._expired)
         exceptions.refresh(clock.time())
@@ -396,7 +396,7 @@ class ExceptionReport:
             self._unmet.setdefault(exception.origin, []).append(exception)
 
     def met(self, origin: Origin) -> None:
-        """Say which exceptions for *origin*, which the crawl asks, have expired or will soon."""
+        """Log which exceptions for *origin*, which the crawl now meets, have expired or will soon."""
         now = clock.time()
         for exception in self._unmet.pop(origin, ()):
             days = exception.days_left(now)
@@ -407,14 +407,14 @@ class ExceptionReport:
                 self._say(Topic.ENDING, exception, "ends %s", left)
 
     def _expired(self, exception: PolicyException) -> None:
-        """Say that *exception* has expired, once its site was met."""
+        """Log that *exception* has expired, if the crawl has met its site."""
         self._settled.add(exception)
         if exception.origin not in self._unmet:
             self._stats.inc_value("rep/exception/expired_count")
             self._say(Topic.EXPIRED, exception, "has expired: robots.txt applies. Remove or renew it")
 
     def _lapsed(self, exception: PolicyException, verdict: Verdict) -> None:
-        """Say that *exception* does not apply: it names another rule than the one that decides in *verdict*."""
+        """Log that *exception* does not apply, because it names a rule other than the rule of *verdict*."""
         if exception not in self._settled:
             self._settled.add(exception)
             self._stats.inc_value("rep/exception/lapsed_count")
@@ -429,7 +429,7 @@ class ExceptionReport:
         self._stats.inc_value("rep/exception/used_count")
 
     def unused(self) -> list[PolicyException]:
-        """Those for sites that the crawl met, which could have been used and were not."""
+        """Return exceptions for sites that the crawl met, which could have been used and were not."""
         spoken_of = self._settled | self._used.keys()
         return [one for one in self._exceptions.all if one.origin not in self._unmet and one not in spoken_of]
 
@@ -443,7 +443,7 @@ class ExceptionReport:
 
 
 def _told(robots: Robots, result: FetchResult | None) -> str:
-    """What a robots.txt means, and where it comes from."""
+    """Describe the meaning of a robots.txt, and its source."""
     entry = robots.entry
     if result is None:
         return f"{_MEANING[robots.access]}, from the store ({clock.time() - entry.fetched_at:.0f} s old)"
@@ -453,7 +453,7 @@ def _told(robots: Robots, result: FetchResult | None) -> str:
 
 
 def _instead(robots: Robots) -> BodyKind | None:
-    """What the body of *robots* is instead of a robots.txt."""
+    """Return the kind of file that *robots* has instead of a robots.txt."""
     if robots.access is not Access.SUCCESSFUL or _USUAL.match(robots.entry.body):
         return None
     kind = body_kind(robots.entry.body)

@@ -1,8 +1,8 @@
-"""Keeps every site to the delays that its robots.txt requests, and to its back-off.
+"""Applies the delays that a site's robots.txt requests, and its back-off.
 
-The gate, the queue of hosts or, with Scrapy's own middleware, ``signals.robots_parsed`` pass a robots.txt in.
-Its delay is noted with the site, and becomes the delay of the download slot, where waiting costs nothing. The
-`Door` lets no request out before its time.
+The gate, the host queue or, with Scrapy's own middleware, ``signals.robots_parsed`` pass a robots.txt in. Its
+delay is recorded with the site, and becomes the delay of the download slot, where waiting costs nothing. The
+`Door` sends no request before its time.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ _MAX_TOKENS: Final = 16  # sets of product tokens per robots.txt; bounds a crawl
 
 
 class CrawlDelay:
-    """Keeps every download slot to the largest of its own delay, of its back-off and of what robots.txt requests.
+    """Gives every download slot the largest of its own delay, its back-off and the delays in robots.txt.
 
-    ``records`` are the sites and download slots, ``has_delays`` is whether a site may ask for a pause.
+    ``records`` holds the sites and download slots; ``has_delays`` says whether any site may ask for a pause.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        """Raises ``NotConfigured`` when no setting asks for delays, `InvalidSettingError` for a bad setting."""
+        """Raises ``NotConfigured`` if no setting asks for delays, `InvalidSettingError` for a bad setting."""
         self._crawl = crawl = Crawl.of(crawler)
         self._settings = settings = crawl.settings
         crawl.keeps_delays = asks_robots(crawler.settings) and settings.crawl_delay
@@ -74,8 +74,8 @@ class CrawlDelay:
         self._parsers: dict[str, RobotParser] = {}  # by host and port, of Scrapy's own middleware
         self._requested: WeakKeyDictionary[RobotParser, dict[tuple[str, ...], RequestedDelay | None]]
         self._requested = WeakKeyDictionary()
-        # Where the delay of a robots.txt is kept already, by key of the download slot and product tokens: nearly
-        # every request finds it so.
+        # Sites that already keep the delay of a robots.txt, by download slot key and product tokens. Nearly every
+        # request finds its site here.
         self._obeyed: WeakKeyDictionary[RobotParser, dict[tuple[str, tuple[str, ...]], Site]] = WeakKeyDictionary()
         crawl.events.opened.subscribe(self._opened)
         crawl.events.delayed.subscribe(self._connect)
@@ -105,7 +105,7 @@ class CrawlDelay:
             return None
         delay = self.requested(request, parser)
         if delay is not None and self._crawl.has_gate and self._limits.forbids(key, delay):
-            return delay  # without our gate nothing would drop the request
+            return delay  # without our gate, nothing would drop the request
         if delay is not None or self.records.delayed_at(key) is not None:
             site = self._require(key, request, delay)
             if delay is not None and site is not None:
@@ -113,7 +113,7 @@ class CrawlDelay:
         return None
 
     def requested(self, request: Request, parser: RobotParser) -> RequestedDelay | None:
-        """The delay that *parser* requests of the crawler that *request* names; computed once per name."""
+        """Return the delay that *parser* requests of the crawler named by *request*; computed once per name."""
         if not self._settings.crawl_delay:
             return None
         tokens = self._crawl.product_tokens.of(request)
@@ -125,12 +125,12 @@ class CrawlDelay:
         return by_tokens[tokens]
 
     def pin_slot(self, request: Request) -> None:
-        """Keep the download slot of *request*, if that has a delay, for what a middleware derives from it."""
+        """Pin the download slot of *request*, if it has a delay, for requests that middlewares derive from it."""
         if self._has_delay(request):
             pin_slot(request, self._download_slots.key(request))
 
     def site(self, request: Request) -> Site | None:
-        """The site of *request*, if it asks for a pause."""
+        """Return the site of *request* if the site asks for a pause, else None."""
         if not self.has_delays:
             return None
         name = self._targets.site(request)
@@ -140,7 +140,7 @@ class CrawlDelay:
         return site if site is not None and site.floor else None
 
     async def _answered(self, robots: Robots, cause: Request) -> None:
-        """Start the delay that *robots* requests now: the server has just answered the fetch for *cause*."""
+        """Start the delay that *robots* requests: the server has just answered the fetch for *cause*."""
         try:
             is_excepted = self._judge is not None and self._judge.has_no_delay(cause)
             if (robots.may_request_delays or self.records.delayed) and not is_excepted:
@@ -173,13 +173,13 @@ class CrawlDelay:
         return self.records.sites.get(origin.host)
 
     def _kept(self, slot: Slot) -> None:
-        """Let requests that are in the download slot *slot* already wait as those that come later."""
+        """Make requests that are already in *slot* wait like requests that arrive later."""
         self._connect()
         for request, _ in self._download_slots.queued(slot.key) if slot.floor else ():
             self._door.reached(request, slot)
 
     def _connect(self) -> None:
-        """Listen to requests only while there are delays: it costs each request some microseconds."""
+        """Watch requests only while there are delays: it costs each request some microseconds."""
         has_delays = bool(self.records.delayed or self._events.met)
         if self.has_delays == has_delays:
             return
@@ -214,13 +214,13 @@ class CrawlDelay:
             self._door.reached(request, slot)
 
     def _response_downloaded(self, request: Request) -> None:
-        """Undo what AutoThrottle, which connects earlier, does after every response: it lowers the delay."""
+        """Restore the delay, which AutoThrottle, connected earlier, lowers after every response."""
         slot = self.records.delayed_at(self._download_slots.key(request))
         if slot is not None:
             self.records.keep_applied(slot)
 
     def _opened(self) -> None:
-        """Listen to our registry; without our gate, to Scrapy's own middleware."""
+        """Subscribe to our registry or, without our gate, to Scrapy's own middleware."""
         if self._judge is not None:
             self._events.answered.subscribe(self._answered)
         robots_parsed: Any = getattr(signals, "robots_parsed", None)  # Scrapy >= 2.18
@@ -232,7 +232,7 @@ class CrawlDelay:
         drop_stale_slot(request, self._download_slots, self._targets)
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
-        """Apply a robots.txt of Scrapy's own middleware, which keeps one per host and port to the end."""
+        """Apply a robots.txt of Scrapy's own middleware, which keeps its parser for the whole crawl."""
         if self.requested(request, robotparser) is not None:
             self._parsers[urlparse_cached(request).netloc] = robotparser
             self.prepare(request, robotparser)
@@ -247,7 +247,7 @@ class CrawlDelay:
 
 
 class RateLimiterMiddleware:
-    """Deprecated: does nothing. Requests wait at the `Door`, where they leave."""
+    """Deprecated: does nothing. Requests wait at the `Door`."""
 
     def __init__(self, crawler: Crawler) -> None:  # noqa: ARG002
         """Raises ``NotConfigured``."""

@@ -1,7 +1,7 @@
-"""What a crawl says of delays: stats, log lines, a forecast, a summary, and the requests that are left at the end.
+"""Reports on delays: stats, log lines, a forecast, a summary, and the requests left at the end.
 
-The forecast multiplies the requests in the queue of hosts by the delay of their download slot. It reads no
-request, and looks at delayed download slots only.
+The forecast multiplies the number of requests in the host queue by the delay of their download slot. It reads no
+request, and only visits delayed download slots.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SLOWEST: Final = 5
-"""Origins in the summary, hosts in a forecast, and hosts whose first sitemap causes a forecast of its own."""
+"""Origins in the summary, hosts in a forecast, and hosts whose first sitemap triggers a separate forecast."""
 
 
 _OF_HOLDS: Final = "REP_BACKOFF = False does not wait for sites that asked for a pause"
@@ -46,13 +46,13 @@ class DelayReport:
         self._stats = crawl.stats
         self._settings = crawl.settings
         self._log = crawl.log
-        # The delays that were reported; 0 for one that the user overrides.
+        # Reported delays; 0 for a delay that the user overrides.
         self._asked: dict[Origin | str, float] = {}
         self._waits = crawl.part(Slots).waits
         crawl.crawler.signals.connect(self.close, signal=signals.spider_closed)
 
     def obeyed(self, origin: Origin, delay: RequestedDelay) -> None:
-        """Report that *delay* of *origin* is kept, in full or capped."""
+        """Report that *delay* of *origin* applies, in full or capped."""
         settings = self._settings
         if not self._is_new(origin, delay.seconds):
             return
@@ -94,7 +94,7 @@ class DelayReport:
         self._log.add(Topic.LONG_DELAY, text, origin, _describe(delay), consequence)
 
     def close(self) -> None:
-        """Log the totals, and who slowed the crawl down most."""
+        """Log the totals, and the origins that slowed the crawl down most."""
         waited_seconds = self._waits.seconds
         self._stats.set_value("rep/crawl_delay/waited_seconds", round(waited_seconds, 3))
         if slowest := ", ".join(f"{origin} {seconds:g} s" for origin, seconds in self._slowest.items()):
@@ -105,7 +105,7 @@ class DelayReport:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """The ``requests`` that wait for download slot ``key``: for ``held`` seconds, and then ``delay`` for each."""
+    """``requests`` that wait for download slot ``key``: ``held`` seconds, then ``delay`` seconds per request."""
 
     key: str
     requests: int
@@ -127,7 +127,7 @@ class _Waiting:
 class CrawlForecast:
     """Forecasts the end of a crawl every ``LOGSTATS_INTERVAL``, while download slots have delays.
 
-    Says nothing unless the crawl uses `RepPriorityQueue`: other queues do not count by download slot.
+    It logs nothing unless the crawl uses `RepPriorityQueue`: other queues do not count by download slot.
     """
 
     def __init__(self, crawl: Crawl, slots: Slots) -> None:
@@ -149,7 +149,7 @@ class CrawlForecast:
         self.start()
 
     def start(self) -> None:
-        """Start, if there are delays; it ends by itself when there are none any more."""
+        """Start, if there are delays; stop when the last delay is gone."""
         if self._timer is not None and self._slots.delayed and self._interval > 0 and not self._is_running:
             self._is_running = True
             self._timer.call_after(self._interval, self._interval_over)
@@ -161,7 +161,7 @@ class CrawlForecast:
             self.start()
 
     def sitemap_read(self, page: Request) -> None:
-        """Forecast at once if the host of *page*, the last one in a sitemap, has a delay and this is its first."""
+        """Forecast at once after the first sitemap of a host with a delay; *page* is the sitemap's last page."""
         key = self._download_slots.key(page)
         if self._timer is None or self._slots.delayed_at(key) is None or key in self._announced:
             return
@@ -183,7 +183,7 @@ class CrawlForecast:
             )  # fmt: skip
 
     def _cut_short(self, slots: list[_Waiting], requests: int, seconds: float) -> str:
-        """How much fits in the time that ``CLOSESPIDER_TIMEOUT`` leaves, if that is not everything."""
+        """Say how much fits in the time that ``CLOSESPIDER_TIMEOUT`` leaves, if not everything does."""
         left = max(self._began + self._timeout - clock.monotonic(), 0.0)
         if not self._timeout or left >= seconds:
             return ""
@@ -204,31 +204,31 @@ class CrawlForecast:
 
 
 class LeftRequests:
-    """The requests that one crawl leaves in its queue.
+    """The requests that a crawl leaves in its queue.
 
-    The queue of hosts knows them by host. Any other queue of Scrapy's scheduler is counted by the stats of Scrapy.
-    A scheduler of another kind tells nothing: its queue may not be this crawl's alone.
+    The host queue counts them by host. Scrapy's stats count any other queue of Scrapy's scheduler. Another kind of
+    scheduler is not counted, because crawls may share its queue.
     """
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
         self._slots = crawl.part(Slots)
-        # Requests that the scheduler had from an earlier run. `begin` sets it.
+        # Number of requests that the scheduler had from an earlier run. `begin` sets it.
         self._from_before = 0
 
     def begin(self) -> None:
-        """Count what an earlier run has left; the scheduler is open, and has got no request yet."""
+        """Count the requests of an earlier run; the scheduler is open, and has no new requests yet."""
         self._from_before = self._crawl.engine.scheduled
 
     def count(self) -> int:
-        """How many there are, once the scheduler is closed."""
+        """Return the number of requests left, after the scheduler has closed."""
         if self._slots.has_queue:
             return sum(slot.size for slot in self._slots.by_key.values())
         put, taken = (self._crawl.stats.get_value(f"scheduler/{way}", 0) for way in ("enqueued", "dequeued"))
         return max(self._from_before + int(put) - int(taken), 0)
 
     def describe(self, count: int, reason: str) -> str:
-        """These *count* requests in words: why the crawl closed, which hosts they wait for, and what to do."""
+        """Describe *count* requests: why the crawl closed, which hosts they wait for, and what to do."""
         hosts = sorted(self._hosts(), key=lambda slot: slot.size, reverse=True)
         named: list[str] = []
         remedies: dict[str, None] = {}
@@ -247,12 +247,12 @@ class LeftRequests:
         return f"{requests} still in the queue when the crawl closed ({reason}){where}; {to_do}"
 
     def _hosts(self) -> Iterator[Slot]:
-        """The download slots with such requests. With another queue, those that let requests wait."""
+        """Yield the download slots with requests left; with another queue, the slots that held requests back."""
         slots = self._slots.by_key.values() if self._slots.has_queue else self._slots.delayed
         return (slot for slot in slots if slot.size or not self._slots.has_queue)
 
     def _why(self, slot: Slot) -> tuple[str, str]:
-        """Why its requests wait, and what changes that; empty where they only had no turn yet."""
+        """Return why requests of *slot* wait, and what changes that; empty if their turn had not come."""
         if slot.held_for:
             return f"it asked for a pause, {duration(slot.held_for)} left", _OF_HOLDS
         if slot.floor:
@@ -269,12 +269,12 @@ def _describe(delay: RequestedDelay) -> str:
 
 
 def _named(slots: list[_Waiting]) -> str:
-    """The slowest of *slots*, and how many others there are."""
+    """Name the slowest of *slots*, and count the others."""
     slowest = ", ".join(map(str, nlargest(_SLOWEST, slots, key=lambda slot: slot.seconds)))
     others = len(slots) - _SLOWEST
     return f"{slowest}, and {number_of(others, 'faster host', 'faster hosts')}" if others > 0 else slowest
 
 
 def _short(delay: float) -> str:
-    """*delay* without the margin that is kept on top of what robots.txt asks for."""
+    """Format *delay* without the margin that is added to the delay in robots.txt."""
     return f"{round(delay, 1):g}" if delay >= 0.5 else f"{delay:.2g}"

@@ -1,13 +1,13 @@
 """Disk queues that lose nothing to ``kill -9``: for ``SCHEDULER_DISK_QUEUE``.
 
-Scrapy's own disk queues write their length when they are closed, and forget each request that they hand out. These
-queues share one file per crawl, the journal. It gets a record when a request is pushed, and a second one when the
+Scrapy's own disk queues write their length when they close, and forget each request that they hand out. These
+queues share a file per crawl, the journal. It gets a record when a request is pushed, and another record when the
 request has ended: when the engine has handled it, with its callback and its items. The next crawl finds every
 request that has not ended.
 
-Each record names its queue. So a crawl resumes without unpickling a request: it notes where those that wait begin,
-and appends to the same file. If more requests have ended than wait, it first copies those that wait to a new file,
-which replaces the old one once it is complete. Nothing is synced: a machine that fails may forget what came last.
+Each record names its queue, and a crawl resumes without unpickling a request: it notes where waiting requests
+begin, and appends to the same file. If more requests have ended than wait, it first copies the waiting requests to
+a new file, which replaces the old once it is complete. Nothing is synced: a machine that fails may lose the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from scrapy.utils.request import request_from_dict
 
 from scrapy_rep.crawl.runtime.crawl import Crawl
 
-_FORM: Final = b"REP2"  # how the file begins, with its version
+_FORM: Final = b"REP2"  # the start of the file, with its version
 _HEAD: Final = Struct(">LL")  # of a request: the lengths of its record and of a name; then the name, the pickle
 _END: Final = Struct(">LQ")  # 0, and where the record of a request begins that has ended
 _FORM_1: Final = b"REP1"  # of files without names: a request is the length of its pickle, and the pickle
@@ -37,19 +37,19 @@ _HEAD_1: Final = 4  # bytes
 
 
 class Journal:
-    """The requests of a crawl that have not ended: those that wait, by queue, and those that were handed out."""
+    """The requests of a crawl that have not ended: waiting requests by queue, and requests handed out."""
 
     def __init__(self, crawler: Crawler, path: Path) -> None:
-        """Go on with the file at *path*. A start that is killed or fails changes nothing."""
+        """Resume the file at *path*. A start that is killed or fails changes nothing."""
         Crawl.of(crawler).add(self)
         self._engine = Crawl.of(crawler).engine
         self._engine.tell_handled()
         Crawl.of(crawler).events.handled.subscribe(self.end)
-        self._engine.flush_seen()  # so that from the first request on it writes when it is told
+        self._engine.flush_seen()  # from the first request on, it writes only when told
         self._spider, self._path = crawler.spider, path
-        # What the keys of queues begin with and their names do not: a ``JOBDIR`` may be moved.
+        # The prefix of queue keys that their names leave out, because a ``JOBDIR`` may be moved.
         self.prefix = f"{path.with_suffix('.queue')}/"
-        self._handed_out: dict[Request, int] = {}  # a request is equal to itself alone
+        self._handed_out: dict[Request, int] = {}  # a request equals only itself
         before = _before(path)
         left = before if before.exists() else path
         if not left.exists() or not left.stat().st_size:  # an empty file cannot be mapped
@@ -59,7 +59,7 @@ class Journal:
             if not is_named and not _FORM_1.startswith(data[: len(_FORM)]):  # a kill may have cut it
                 raise ValueError(f"{left} was written by another version of scrapy_rep: use that one")
             self.waiting, ended, self._size = _read(data, is_named=is_named)
-            """Where the requests that wait begin, by the name of their queue: b"" for those of form 1."""
+            """Where waiting requests begin, by name of their queue: b"" for requests of form 1."""
             if left != path or not is_named or ended > sum(map(len, self.waiting.values())):
                 self._copy(data, is_named=is_named)
         self._file = path.open("r+b", buffering=0)
@@ -67,7 +67,7 @@ class Journal:
         before.unlink(missing_ok=True)
 
     def _copy(self, data: mmap, *, is_named: bool) -> None:
-        """Replace the file by a new one with the requests that wait."""
+        """Replace the file by a new file with the waiting requests."""
         new, self._size = self._path.with_suffix(".new"), len(_FORM)
         with new.open("wb", buffering=1 << 20) as file:
             file.write(_FORM)
@@ -89,7 +89,7 @@ class Journal:
         return path.exists() or _before(path).exists()
 
     def add(self, name: bytes, request: Request) -> int:
-        """Store *request* in the queue *name*; return where it begins."""
+        """Store *request* in the queue *name*; return the start of its record."""
         try:
             pickled = pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -106,7 +106,7 @@ class Journal:
         return self._size - len(record)
 
     def hand_out(self, begin: int) -> Request:
-        """Read the request that begins there, once. One that cannot be read has ended."""
+        """Read the request at *begin*, once. A request that cannot be read has ended."""
         length, name_length = _HEAD.unpack(os.pread(self._file.fileno(), _HEAD.size, begin))
         record = os.pread(self._file.fileno(), length, begin)
         try:
@@ -119,15 +119,15 @@ class Journal:
         return request
 
     def end(self, *requests: Request) -> None:
-        """Note that *requests* have ended, of which some may be of no queue on disk."""
+        """Note that *requests* have ended; some may come from no queue on disk."""
         self._note_ends([self._handed_out.pop(request) for request in requests if request in self._handed_out])
 
     def _note_ends(self, begins: list[int]) -> None:
-        with suppress(OSError):  # of a full disk: what has ended is made again
+        with suppress(OSError):  # on a full disk, requests that have ended are repeated
             self._append(b"".join(_END.pack(0, begin) for begin in begins))
 
     def close(self) -> None:
-        """End what was handed out; remove the file if nothing waits."""
+        """End the requests handed out; remove the file if no request waits."""
         self.end(*self._handed_out)
         self._file.close()
         if not any(self.waiting.values()):
@@ -135,12 +135,12 @@ class Journal:
 
 
 def _before(path: Path) -> Path:
-    """Where an earlier version left the file that it was reading when its start was killed, or failed."""
+    """Return the path where an earlier version left its file if its start was killed or failed."""
     return path.with_suffix(".before")
 
 
 def _read(data: mmap, *, is_named: bool) -> tuple[dict[bytes, deque[int]], int, int]:
-    """`Journal.waiting`, the number of requests that have ended, and the size without a record that is torn."""
+    """Return `Journal.waiting`, the number of requests that have ended, and the size without a torn record."""
     begins: defaultdict[bytes, deque[int]] = defaultdict(deque)
     ended, end = set[int](), len(_FORM)
     while (begin := end) + _END.size <= len(data):  # no request is shorter
@@ -163,13 +163,13 @@ def _record(name: bytes, pickled: bytes) -> bytes:
 
 
 class RecoverableLifoDiskQueue:
-    """A ``SCHEDULER_DISK_QUEUE`` for `RepPriorityQueue`: the last request first."""
+    """A ``SCHEDULER_DISK_QUEUE`` for `RepPriorityQueue`: last in, first out."""
 
     _take = staticmethod(deque.pop)
 
     def __init__(self, crawler: Crawler, key: str) -> None:
         journal = Crawl.of(crawler).find(Journal)
-        if journal is None:  # for a ValueError, Scrapy would keep all requests in memory without a word
+        if journal is None:  # on a ValueError, Scrapy would silently keep all requests in memory
             raise RuntimeError('recoverable queues need SCHEDULER_PRIORITY_QUEUE = "scrapy_rep.RepPriorityQueue"')
         self._journal, self._name = journal, key.removeprefix(journal.prefix).encode()
         self._waiting = journal.waiting.setdefault(self._name, deque())
@@ -183,11 +183,11 @@ class RecoverableLifoDiskQueue:
         self._waiting.append(self._journal.add(self._name, request))
 
     def pop(self) -> Request | None:
-        """The next request, or None."""
+        """Remove and return the next request, or None."""
         return self._journal.hand_out(self._take(self._waiting)) if self._waiting else None
 
     def close(self) -> None:
-        """Forget a queue that is empty."""
+        """Forget the queue if it is empty."""
         if not self._waiting:
             self._journal.waiting.pop(self._name, None)
 
@@ -196,6 +196,6 @@ class RecoverableLifoDiskQueue:
 
 
 class RecoverableFifoDiskQueue(RecoverableLifoDiskQueue):
-    """The same for ``SCHEDULER_START_DISK_QUEUE``: the first request first."""
+    """The same for ``SCHEDULER_START_DISK_QUEUE``: first in, first out."""
 
     _take = staticmethod(deque.popleft)

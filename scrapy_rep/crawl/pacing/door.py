@@ -1,17 +1,17 @@
-"""The door: every request that goes out over the network passes it. Behind it there is only the download handler.
+"""The door: the last check before a request leaves for the network. Only the download handler comes after it.
 
-A promise that is checked where requests enter holds on that way alone. Requests also come from other schedulers,
-pipelines, redirects and ``download_async``. Middlewares change them, and a robots.txt arrives while they wait.
-All of them leave through one function of Scrapy's, so the door stands there. It asks two questions:
+A check at one entrance covers only that entrance. Requests also come from other schedulers, pipelines, redirects
+and ``download_async``; middlewares change requests, and a robots.txt may arrive while they wait. All requests
+leave through the same Scrapy function, and the door stands there. It asks two questions:
 
 * Did the gate judge this request, under this URL? The gate leaves a note for each request that it lets pass. The
-  door sends a request without one back to the scheduler, which leads it through the gate. The second time it
-  drops it.
-* May the site start one now? If not, the request waits here, and takes turns with the others of its site.
+  door sends a request without a note back to the scheduler, which leads it through the gate. If the request
+  arrives without a note again, the door drops it.
+* May the site start a request now? If not, the request waits here and takes turns with others for its site.
 
 The gate and the queue still come first. The gate answers early and says why. The queue and Scrapy's download
-slots let requests wait where that costs nothing. After both, the door is one look. Either may be wrong or
-missing; then requests wait here, and still none leaves too early.
+slots hold requests where waiting costs nothing. After both, the door is a quick check. If either is wrong or
+missing, requests wait here instead, and still none leaves too early.
 
 The door never fetches a robots.txt. A request at the door holds a place in a download slot, which the fetch may
 need.
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SENT_BACK: Final = "rep_sent_back"  # meta key: the crawl that was closing when it sent the request back
-_UNJUDGED: Final = "rep_unjudged"  # meta key: the crawl whose gate had not seen the request when it came here
+_UNJUDGED: Final = "rep_unjudged"  # meta key: the crawl whose gate had not seen the request before the door did
 
-_LEAST: Final = 64  # notes of the gate that are kept in any case
+_LEAST: Final = 64  # gate notes to keep before the first clean-up
 
 _SERVICE_RESPELLS: Final = respells(None)
 
@@ -65,7 +65,7 @@ _NO_DOOR: Final = (
 class SentBack(IgnoreRequest):
     """Ends a request in the downloader; ``request`` takes its place in the scheduler.
 
-    An exception, because the downloader takes whatever the door returns for a response.
+    It is an exception because the downloader treats whatever the door returns as a response.
     """
 
     def __init__(self, request: Request, why: str) -> None:
@@ -74,13 +74,13 @@ class SentBack(IgnoreRequest):
 
 
 def _again(request: Request, **notes: str) -> Request:
-    """*request* for the scheduler, which has seen it, with *notes* in its meta; its redirects are filtered."""
+    """Copy *request*, with *notes* in its meta, past the duplicate filter, which still applies to redirects."""
     meta = {**request.meta, **notes, **({} if request.dont_filter else {FILTERED: True})}
     return request.replace(dont_filter=True, meta=meta)
 
 
 class _Waited(NamedTuple):
-    """A request that waits in Scrapy's download slot: in which one, and under which robots.txt it was let in."""
+    """A request that waits in a Scrapy download slot: the slot, and the robots.txt that let it in."""
 
     slot: Slot
     robots: Robots | None
@@ -89,7 +89,7 @@ class _Waited(NamedTuple):
 class Door:
     """The door of one crawl.
 
-    ``site`` finds the site of a request if that asks for a pause; `CrawlDelay` sets it while any site does.
+    ``site`` returns the site of a request if the site asks for a pause; `CrawlDelay` sets it while any site does.
     """
 
     def __init__(self, crawl: Crawl) -> None:
@@ -98,23 +98,23 @@ class Door:
         self._events = crawl.events
         self._slots = crawl.part(Slots)
         self._judge: Judge | None = None
-        # Tests for URLs by how they start: whether the download handler may send another URL.
+        # By the start of a URL: a test for whether the download handler may send another URL.
         self._respelling: dict[str, Callable[[str], object]] = {}
         # Requests that wait in Scrapy's download slots for their site.
         self._outside: dict[Request, _Waited] = {}
-        # Each request that the gate let pass, with the URL that it judged.
+        # Requests that the gate let pass, with the URL that it judged.
         self.judged: dict[Request, str] = {}
         self._most_judged = _LEAST
         self.site: Callable[[Request], Site | None] | None = None
-        # Requests that wait, here or there, and have a place lent to them.
+        # Requests that wait here or in a download slot, and have borrowed a place.
         self._lent: set[Request] = set()
         self._is_open = self._sends_back = self._hears_ends = False
         crawl.crawler.signals.connect(self.open, signal=signals.spider_opened)
 
     def open(self) -> None:
-        """Begin to work: when the spider has been opened, or before, when something is requested already.
+        """Start checking requests: when the spider opens, or at the first request if that comes earlier.
 
-        Pipelines may download when they are opened, which is before the signal.
+        Pipelines open before the signal, and may download then.
         """
         if self._is_open:
             return
@@ -126,7 +126,7 @@ class Door:
             downloader = self._crawl.downloader
             if downloader.set_door(self.let_out):
                 downloader.set_method(self.process_exception, is_on=True, is_first=True)
-            else:  # without a door, neither decisions nor delays are certain to hold
+            else:  # without a door, decisions and delays may not hold
                 logger.error(_NO_DOOR)
                 self._refuse()
             self._events.opened.send()
@@ -135,33 +135,33 @@ class Door:
             raise
 
     def _refuse(self) -> None:
-        """End the crawl, and let nothing out until it has ended."""
+        """Close the crawl, and send nothing until it has closed."""
         downloader = self._crawl.downloader
         downloader.set_method(self.process_request, is_on=True)
         downloader.set_backout(lambda: True)
         self._crawl.engine.close_spider("rep_no_door")
 
     def process_request(self, request: Request) -> NoReturn:  # noqa: ARG002
-        """Drop every request, as a downloader middleware: there is no door."""
+        """Drop every request, as a downloader middleware, because there is no door."""
         raise IgnoreRequest(_CLOSING)
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:  # noqa: ARG002
-        """Reschedule what the door sent back, before any other middleware takes that for a failure."""
+        """Reschedule a request that the door sent back, before another middleware treats it as failed."""
         return exception.request if isinstance(exception, SentBack) else None
 
     # What the gate asks.
 
     def note(self, request: Request, url: str) -> None:
-        """Note that the gate let *request* pass under *url*; an empty one if only for Scrapy's HTTP cache."""
+        """Note that the gate let *request* pass under *url*, empty if only Scrapy's HTTP cache may answer."""
         if self._judge is not None:
             if len(self.judged) >= self._most_judged:
                 self._forget()
             self.judged[request] = url
 
     def spellings(self, request: Request) -> tuple[str, ...]:
-        """The other URLs that may be sent for *request*. Raises ``ValueError`` where the handler refuses its URL.
+        """Other URLs that may be sent for *request*. Raises ``ValueError`` if the handler refuses its URL.
 
-        A service fetches its target by a client that is unknown here, as a browser is.
+        A service fetches its target with an unknown client, which is treated like a browser.
         """
         url = self._crawl.targets.of(request)
         if url is not request.url:
@@ -169,7 +169,7 @@ class Door:
         return spellings(url, self._crawl.downloader.handler(request)) if self.may_respell(url) else ()
 
     def may_respell(self, url: str) -> object:
-        """Whether the download handler may send another URL for *url*. It is cheap, and true in case of doubt."""
+        """Whether the download handler may send another URL for *url*. Cheap, and true when in doubt."""
         test = self._respelling.get(url[:5])
         if test is None:
             handler = self._crawl.downloader.handler_of(urlsplit(url).scheme)
@@ -179,14 +179,14 @@ class Door:
     # The way out.
 
     def let_out(self, request: Request) -> Coroutine[Any, Any, Response]:
-        """Send *request*, now or when its site may start one. Raises `SentBack` if the gate has not judged it."""
+        """Send *request* as soon as its site may start it. Raises `SentBack` if the gate has not judged it."""
         if self._outside and (waited := self._no_longer_outside(request)):
             self._check_again(request, waited.robots)
         if self._judge is not None:
             url = self.judged.pop(request, None)
             if url is not request.url and url != request.url:
                 self._check(request, url)
-            if self._sends_back:  # what a redirect or a spider makes of its meta may be sent back once, too
+            if self._sends_back:  # a redirect or a spider may copy the meta, and that request may go back once
                 request.meta.pop(_UNJUDGED, None)
         if self.site is not None and (site := self.site(request)) is not None:
             now = clock.monotonic()
@@ -196,7 +196,7 @@ class Door:
         return self._crawl.downloader.send(request)
 
     def _robots(self, request: Request) -> Robots | None:
-        """The robots.txt in memory for *request*, current or not: as long as it is the same, so is the verdict."""
+        """The robots.txt in memory for *request*, current or expired: the verdict holds while it is the same."""
         if self._judge is None:
             return None
         try:
@@ -205,10 +205,10 @@ class Door:
             return None
 
     def _check_again(self, request: Request, before: Robots | None) -> None:
-        """Raise for *request*, which has waited, if another robots.txt than the one of *before* forbids it.
+        """Raise `SentBack` for *request*, which has waited, if it is now forbidden.
 
-        One that has expired by now still says more than the one before it. Exceptions expire, and what extras
-        decide may change, under the same robots.txt too.
+        It may be if *before* has been replaced: even an expired robots.txt is newer than the previous file. Under
+        the same file, exceptions may expire and extras may change their decisions.
         """
         judge, robots = self._judge, self._robots(request)
         is_open = judge is not None and (judge.policy.has_exceptions or bool(self._events.deciding))
@@ -217,20 +217,20 @@ class Door:
         try:
             urls = (self._crawl.targets.of(request), *self.spellings(request))
             is_forbidden = any(judge.decide(robots, request, url).is_forbidden for url in urls)
-        except Exception:  # noqa: BLE001  # a parser back-end failed; it fails again in the gate, with the request
+        except Exception:  # noqa: BLE001  # a parser back-end failed; the gate will fail the request
             is_forbidden = True
         if is_forbidden:
             raise SentBack(_again(request), "robots.txt has changed")
 
     def _forget(self) -> None:
-        """Forget requests that left the downloader on another way, as those that Scrapy's HTTP cache answers."""
+        """Forget requests that never reached the door, such as those that Scrapy's HTTP cache answered."""
         has = self._crawl.download_slots.has
         for request in [each for each in self.judged if not has(each)]:
             del self.judged[request]
         self._most_judged = max(_LEAST, 2 * len(self.judged))
 
     def _is_granted(self, site: Site) -> bool:
-        """Whether a start on *site* has to be granted, because other processes request its pages too."""
+        """Whether a start on *site* needs a grant, because other processes request its pages."""
         return site.is_shared and bool(self._events.granting)
 
     async def _wait_and_send(self, request: Request, site: Site) -> Response:
@@ -254,9 +254,9 @@ class Door:
         return await self._crawl.downloader.send(request)
 
     async def _wait_for(self, site: Site, request: Request, robots: Robots | None) -> bool:
-        """Wait until *request* may start on *site*, which it does at once; return False when the crawl closes.
+        """Wait for *request*'s turn on *site* and count it as started; return False when the crawl closes.
 
-        Raises `SentBack` where another robots.txt than *robots* has come meanwhile and forbids it.
+        Raises `SentBack` if a robots.txt has replaced *robots* meanwhile and forbids the request.
         """
         while True:
             grant = None
@@ -269,21 +269,21 @@ class Door:
                 if grant is not None:
                     self._events.started.send(site, grant)
                 return True
-            if not await self._crawl.engine.pause(seconds):  # or it was asked to slow down meanwhile
+            if not await self._crawl.engine.pause(seconds):  # then check again: the site may have slowed us down
                 return False
 
     def _check(self, request: Request, judged: str | None) -> None:
-        """Raise for *request*, which the gate *judged* under another URL, unless it needs no verdict."""
+        """Raise for *request*, *judged* under another URL or not seen by the gate, if it needs a verdict."""
         if is_exempt(request):
             return
-        new = request.copy()  # what was found out about the URL before, such as a target, is kept by request
+        new = request.copy()  # caches such as the target's are keyed by request, and hold the old URL
         targets = (self._crawl.targets.of(new), *self.spellings(new))
         if self._judge is None or not any(self._judge.mode_of(each) in ASKS for each in targets):
             return
         name = self._crawl.targets.name(request)
         if request.meta.get(_UNJUDGED) == self._id:
             raise IgnoreRequest(f"robots.txt was not checked for {name}")
-        if judged == "":  # by a robots.txt from Scrapy's HTTP cache, which turned out not to have the page
+        if judged == "":  # judged by a robots.txt from Scrapy's HTTP cache, but the page is not in that cache
             self._judge.registry.ask_network(request)
         else:
             self._crawl.stats.inc_value("rep/unjudged_count")
@@ -297,7 +297,7 @@ class Door:
     # Requests that wait in Scrapy's download slots.
 
     def reached(self, request: Request, slot: Slot) -> None:
-        """Let *request*, which has reached its download slot and may wait there, take no place of another."""
+        """Lend a place to *request* if it has to wait in its download slot, which it has just reached."""
         if request in self._outside or self._crawl.download_slots.starts_next(slot.key):
             return
         if not self._outside:
@@ -307,7 +307,7 @@ class Door:
         self._lend_to(request)
 
     def _no_longer_outside(self, request: Request) -> _Waited | None:
-        """Note that *request* waits in no download slot any more; return where it did, if it did."""
+        """Note that *request* no longer waits in a download slot; return where it waited, or None."""
         waited = self._outside.pop(request, None)
         if waited is None:
             return None
@@ -318,14 +318,14 @@ class Door:
         return waited
 
     def _give_back(self) -> None:
-        """The crawl closes: end what only waits."""
+        """Reschedule the requests that wait in download slots: the crawl is closing."""
         for key in {waited.slot.key for waited in self._outside.values()}:
             self._crawl.download_slots.give_back(key, self.rescheduled)
 
     def _lend_to(self, request: Request) -> None:
-        """Lend a place to *request*, which waits, so that it takes none of another host's.
+        """Lend a place to *request*, which waits, to keep it from blocking other hosts.
 
-        The queue of hosts fills it with a request that can start; any other queue would add one more that waits.
+        The host queue fills the place with a request that can start; another queue might add one that waits.
         """
         if not self._slots.has_queue or request in self._lent:
             return
@@ -340,16 +340,16 @@ class Door:
             self._crawl.engine.wake()
 
     def _take_back(self, request: Request) -> None:
-        """Take back the place of *request*: it waits no more, or whoever waited for it has given it up."""
+        """Take back the place of *request*, which no longer waits, or whose caller has given up."""
         if request in self._lent:
             self._lent.remove(request)
             self._crawl.downloader.lend_places(-1)
 
     def rescheduled(self, request: Request) -> Request:
-        """*request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it.
+        """Copy *request* for the scheduler, where a ``JOBDIR`` or a shared queue keeps it.
 
-        Once per request: code that calls ``engine.download_async`` gets it as the result, and may call again. A
-        robots.txt is no longer needed.
+        This works once per request: a caller of ``engine.download_async`` gets the copy as its result and may try
+        again. Raises `ClosingError` the second time, and for a robots.txt, which is no longer needed.
         """
         self._no_longer_outside(request)
         if is_robots_txt(request) or request.meta.get(_SENT_BACK) == self._id:

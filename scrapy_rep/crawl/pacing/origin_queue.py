@@ -1,12 +1,12 @@
-"""The requests of one origin that wait for a download slot: one queue for each priority, in memory or on disk.
+"""The requests of an origin that wait for a download slot: one queue per priority, in memory or on disk.
 
 Scrapy's settings name the classes of these queues, which store requests and know nothing of origins. `OriginQueue`
-keeps one per rank and hands out the best rank first, as Scrapy's own ``ScrapyPriorityQueue`` does for a crawl. A
-crawl may meet a hundred thousand origins, and a process may open a thousand files. Queues on disk are opened when
-they are used, and `OpenQueues` closes those that were used least recently.
+keeps a queue per rank and hands out the best rank first, as Scrapy's own ``ScrapyPriorityQueue`` does for a crawl.
+A crawl may meet a hundred thousand origins, but a process may open only a thousand files. Queues on disk open when
+they are used, and `OpenQueues` closes the least recently used.
 
-One request may be held in memory: robots.txt is fetched with the headers and the proxy of the first request, which
-has then left its queue. It goes first, even if one of a better rank is pushed, and is stored again at the end.
+The first request may be held in memory: robots.txt is fetched with its headers and its proxy, and it has then left
+its queue. It goes first, even if a request of a better rank is pushed, and is stored again at the end.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_OPEN: Final = 128
-"""Queues on disk that are open at the same time; each takes one file, or two."""
+"""Maximum number of open queues on disk; each takes one or two files."""
 
 NO_FILE_LEFT: Final = {errno.EMFILE, errno.ENFILE}
-"""Of an ``OSError``: this process, or the machine, has too many files open."""
+"""Error numbers of an ``OSError``: this process, or the machine, has too many files open."""
 
 _MAX_EMPTY: Final = 4
-"""Queues in memory of one origin that stay when they are empty: the next request mostly has the same rank."""
+"""Empty queues in memory to keep per origin: the next request mostly has the same rank."""
 
-_MANY_OUTDATED: Final = 8  # entries for each that counts, in a heap that is then made anew
+_MANY_OUTDATED: Final = 8  # heap entries per item that counts; a larger heap is rebuilt
 
 _numbers = count()
 
 
 class UnreadableError(Exception):
-    """Requests cannot be read back from a queue, or not be stored again; ``lost`` is their number."""
+    """Requests cannot be read back from a queue, or cannot be stored again; ``lost`` is their number."""
 
     def __init__(self, lost: int, cause: Exception) -> None:
         super().__init__(f"{lost} of its requests cannot be read")
@@ -54,7 +54,7 @@ class UnreadableError(Exception):
 class Rank(NamedTuple):
     """Orders the requests of a download slot: the lowest rank goes first.
 
-    ``priority`` is the negated priority of Scrapy; at the same priority, start requests go last, and `HEAD` first.
+    ``priority`` is the negated Scrapy priority; at the same priority, start requests go last and `HEAD` first.
     """
 
     priority: int
@@ -62,20 +62,20 @@ class Rank(NamedTuple):
 
 
 HEAD: Final = -1
-"""In place of ``is_start``: of a request that was read already when the queue was closed."""
+"""Replaces ``is_start`` for a request that had already been read when the queue was closed."""
 
 _SUFFIXES: Final = {HEAD: "h", False: "", True: "s"}
 
 
 class Turns(dict[T, tuple[Any, int, T]]):
-    """Items by rank, the lowest first; those of equal rank take turns. Remove one by ``pop(item, None)``."""
+    """Items by rank, the lowest first; items of equal rank take turns. Remove an item by ``pop(item, None)``."""
 
     def __init__(self) -> None:
         super().__init__()
         self._heap: list[tuple[Any, int, T]] = []  # outdated entries stay, and are skipped
 
     def add(self, item: T, rank: Any) -> bool:
-        """Add *item* after the others of *rank*; return whether it is new. At the same rank it keeps its turn."""
+        """Add *item* behind others of *rank*; return whether it is new. At the same rank it keeps its turn."""
         before = self.get(item)
         if before is None or before[0] != rank:
             entry = self[item] = rank, next(_numbers), item
@@ -86,7 +86,7 @@ class Turns(dict[T, tuple[Any, int, T]]):
         return before is None
 
     def first(self) -> T | None:
-        """The item whose turn it is."""
+        """Return the item whose turn it is, or None."""
         heap = self._heap
         while heap:
             entry = heap[0]
@@ -100,14 +100,14 @@ class Turns(dict[T, tuple[Any, int, T]]):
 
 
 class OpenQueues:
-    """The queues on disk that are open; opening one too many closes the least recently used one."""
+    """The open queues on disk; at the limit, opening a queue closes the least recently used queue."""
 
     def __init__(self, most: int = MAX_OPEN) -> None:
         self._most = most
         self._open: OrderedDict[_DiskQueue, None] = OrderedDict()
 
     def open(self, make: Callable[[], Any]) -> Any:
-        """What *make* opens; if the process has no file left for it, the other queues close theirs."""
+        """Return the result of *make*; if the process has no file left, first close the other queues."""
         try:
             return make()
         except OSError as error:
@@ -128,7 +128,7 @@ class OpenQueues:
 
 
 class _DiskQueue:
-    """One of Scrapy's queues on disk, opened on use: the same methods, at any number of queues."""
+    """A Scrapy queue on disk that opens on use: the same methods, for any number of queues."""
 
     __slots__ = ("_make", "_open_queues", "_queue", "_size")
 
@@ -164,9 +164,9 @@ class _DiskQueue:
 
 
 class OriginQueue:
-    """The requests of the origin *state* that wait for *slot*, in one queue of the scheduler.
+    """The requests of the origin *state* that wait for *slot*, in a queue of the scheduler.
 
-    ``state`` is None for requests that need no robots.txt. ``size`` is their number.
+    ``state`` is None for requests that need no robots.txt. ``size`` is the number of requests.
     """
 
     __slots__ = (
@@ -178,7 +178,7 @@ class OriginQueue:
         self, make: Callable[[Rank, str], Any], path: str = "", open_queues: OpenQueues | None = None,
         *, owner: Any = None, slot: Any = None, state: OriginState | None = None,
     ) -> None:  # fmt: skip
-        """*make* builds the queue of a rank at a path below *path*, which is empty in memory.
+        """*make* builds the queue of a rank at a path below *path*, which is empty for queues in memory.
 
         *owner* is the queue of the scheduler.
         """
@@ -186,27 +186,27 @@ class OriginQueue:
         self._path = path
         self._open_queues = open_queues
         self._queues: dict[Rank, Any] = {}
-        self._order: list[Rank] = []  # a heap, of the queues that hold requests
+        self._order: list[Rank] = []  # a heap: the ranks of queues that hold requests
         # The first request, once it has been read.
         self._head: tuple[Rank, Request] | None = None
         self.owner = owner
         self.slot = slot
         self.state = state
         self.size = 0
-        # Whether the wait for robots.txt ended and no request has left since.
+        # Whether the wait for robots.txt has ended and no request has left since.
         #
-        # At least one request may leave after a fetch, even if its delay is longer than the robots.txt is valid.
+        # At least one request may leave after a fetch, even if its delay outlasts the robots.txt.
         self.is_admitted = False
         # When the last wait ended (monotonic seconds).
         self.admitted_at = -inf
 
     @property
     def rank(self) -> Rank:
-        """The rank of the first request; there must be one."""
+        """The rank of the first request; the queue must not be empty."""
         return self._head[0] if self._head is not None else self._order[0]
 
     def resume(self, ranks: Iterable[Rank]) -> None:
-        """Find the requests that an earlier crawl left at *ranks*."""
+        """Resume the requests that an earlier crawl left at *ranks*."""
         for rank in ranks:
             queue = self._queues[rank] = self._new(rank)
             queue.open()
@@ -217,7 +217,7 @@ class OriginQueue:
                 self._close(rank)
 
     def push(self, rank: Rank, request: Request) -> None:
-        """Raises what Scrapy's queue raises: ``ValueError`` for a request that cannot be stored on disk."""
+        """Store *request*. Raises ``ValueError``, as Scrapy's queue does, if the disk cannot store it."""
         queue = self._queues.get(rank)
         if queue is None:
             queue = self._queues[rank] = self._new(rank)
@@ -239,7 +239,7 @@ class OriginQueue:
         return _DiskQueue(lambda: self._make(rank, path), self._open_queues)
 
     def pop(self) -> Request:
-        """Remove and return the first request; there must be one. Raises `UnreadableError`."""
+        """Remove and return the first request; the queue must not be empty. Raises `UnreadableError`."""
         if self._head is not None:
             (_, request), self._head = self._head, None
             self.size -= 1
@@ -267,7 +267,7 @@ class OriginQueue:
         return found
 
     def peek(self, lose: Callable[[UnreadableError], None]) -> Request | None:
-        """The first readable request, held until `pop`; None if there is none. *lose* hears of the others."""
+        """Return the first readable request, held until `pop`, or None. *lose* gets errors of other requests."""
         while self._head is None and self._order:
             rank = self._order[0]
             try:
@@ -291,14 +291,14 @@ class OriginQueue:
 
     def _close(self, rank: Rank) -> None:
         """Forget the queue of *rank*, which is empty."""
-        with suppress(OSError):  # of a full disk, on which even an empty queue cannot end
+        with suppress(OSError):  # on a full disk, even an empty queue fails to close
             self._queues.pop(rank).close()
         if not self._queues and self._path:
             with suppress(OSError):  # the folder stays if it contains files that are not ours
                 Path(self._path).rmdir()
 
     def close(self, lose: Callable[[UnreadableError], None] = lambda _: None) -> list[int]:
-        """Close all files; return the priorities that `resume` finds again. *lose* hears what the disk refuses."""
+        """Close all files; return the priorities for `resume`. *lose* gets errors of requests not stored."""
         if self._head is not None:
             (rank, request), self._head = self._head, None
             self.size -= 1
@@ -309,7 +309,7 @@ class OriginQueue:
         for queue in self._queues.values():
             try:
                 queue.close()
-            except OSError as error:  # noqa: PERF203  # each of them must close
+            except OSError as error:  # noqa: PERF203  # every queue must close
                 lose(UnreadableError(len(queue), error))
         priorities = sorted({rank.priority for rank in self._order})
         self._queues.clear()

@@ -1,6 +1,6 @@
-"""Fetches robots.txt ahead for requests that wait in the scheduler, a bounded number at a time.
+"""Fetches robots.txt ahead of time for requests that wait in the scheduler, a bounded number at a time.
 
-A fetch that takes long, or waits for its next attempt, does not keep others from starting.
+A fetch that is slow, or waits for its next attempt, does not hold up others.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.runtime.event_loop import Timer
 
 MAX_RECENT: Final = 64
-"""Fetches under way that were started less than `SLOW_AFTER` seconds ago."""
+"""Maximum number of fetches in progress that started less than `SLOW_AFTER` seconds ago."""
 
 MAX_DOWNLOADS: Final = 512
-"""Requests for robots.txt under way, slow ones included: each takes a socket."""
+"""Maximum number of robots.txt requests in progress, including slow requests: each takes a socket."""
 
 SLOW_AFTER: Final = 0.5
-"""Idle seconds after which a fetch counts as slow, so that it no longer keeps others from starting."""
+"""Idle seconds after which a fetch counts as slow, and no longer holds up others."""
 
 
 class Prefetcher:
-    """Fetches robots.txt, origin by origin in the order in which they came, until enough requests are ready.
+    """Fetches robots.txt for origins in order of arrival, until enough requests are ready.
 
-    ``waiting`` holds the origins whose fetch has not started.
+    ``waiting`` holds the origins whose fetches have not started.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Prefetcher:
         has_enough: Callable[[], bool],
         admit: Callable[[OriginQueue], None],
     ) -> None:
-        """*has_enough* says whether enough requests are ready, *admit* is called for those whose fetch is over."""
+        """*has_enough* says whether enough requests are ready; *admit* gets the requests whose fetch has ended."""
         self.waiting: OrderedDict[OriginState, list[OriginQueue]] = OrderedDict()
         self._judge = judge
         self._registry = judge.registry
@@ -57,12 +57,12 @@ class Prefetcher:
         self._fetching: dict[OriginState, list[OriginQueue]] = {}
         self._serves_another = False
         crawl.events.landed.subscribe(self._landed)
-        self._recent: OrderedDict[OriginState, float] = OrderedDict()  # fetches by when they will count as slow
+        self._recent: OrderedDict[OriginState, float] = OrderedDict()  # fetches, and when each becomes slow
         self._is_check_due = False
         self._is_starting = False
 
     def add(self, requests: OriginQueue) -> None:
-        """Fetch the robots.txt for *requests*, which are admitted when the fetch is over."""
+        """Fetch the robots.txt for *requests*, and admit them when the fetch ends."""
         state = requests.state
         if state in self._fetching:
             self._fetching[state].append(requests)
@@ -71,13 +71,13 @@ class Prefetcher:
             self.start()
 
     def ask(self, state: OriginState, request: Request) -> None:
-        """Fetch that of *state* for *request* of another scheduler, and wake the engine when that is over."""
+        """Fetch the robots.txt of *state* for *request* of another scheduler; wake the engine when it ends."""
         self._serves_another = True
         self._check_later()
         self._judge.flight(state, request)
 
     def start(self) -> None:
-        """Start as many fetches as allowed now."""
+        """Start as many fetches as the limits allow now."""
         if self._is_starting:  # a fetch that ends at once calls this again
             return
         if not self._engine.is_running:  # a resumed job has requests before the middlewares know the spider
@@ -91,7 +91,7 @@ class Prefetcher:
             self._is_starting = False
 
     def _may_start(self) -> bool:
-        # Below the limit the slow ones among them do not matter, and the time is a system call.
+        # Below the limit, slow fetches do not matter, and reading the time is a system call.
         if len(self._recent) >= MAX_RECENT:
             now = self._idle_time()
             while self._recent and next(iter(self._recent.values())) <= now:
@@ -104,7 +104,7 @@ class Prefetcher:
         )
 
     def _idle_time(self) -> float:
-        """Seconds that pass only while this process does not compute: a busy one keeps healthy fetches waiting."""
+        """Return seconds that pass only while this process is idle: a busy process delays healthy fetches."""
         return clock.monotonic() - clock.process_time()
 
     def _fetch(self, state: OriginState, waiting: list[OriginQueue]) -> None:
@@ -113,7 +113,7 @@ class Prefetcher:
             return
         self._fetching[state] = waiting
         asked = self._judge.state_to_ask(cause)
-        if asked is None:  # a crawl with other settings put it into the queue
+        if asked is None:  # a crawl with other settings queued it
             self._landed(state)
             return
         self._recent[state] = self._idle_time() + SLOW_AFTER
@@ -122,7 +122,7 @@ class Prefetcher:
         self._judge.flight(asked, cause)
 
     def _landed(self, state: OriginState) -> None:
-        """Admit the requests that waited for the robots.txt of *state*, which nobody fetches any more."""
+        """Admit the requests that waited for the robots.txt of *state*, whose fetch has ended."""
         if self._serves_another:
             self._engine.wake()
         self._recent.pop(state, None)
@@ -134,7 +134,7 @@ class Prefetcher:
             self.start()
 
     def _check_later(self) -> None:
-        """Check soon whether the crawl runs, and whether fetches have become slow."""
+        """Schedule a check whether the crawl runs, and whether fetches have become slow."""
         if not self._is_check_due:
             self._is_check_due = True
             self._timer.call_after(CLOSING_CHECK, self._check)

@@ -1,18 +1,18 @@
-"""The queue of hosts: a scheduler queue that hands out a request only when that could start at once.
+"""The host queue: a scheduler queue that hands out a request only if it could start at once.
 
-It replaces Scrapy's ``DownloaderAwarePriorityQueue``. Requests are grouped by download slot and origin when they
-are pushed. None waits inside the downloader, where it would count towards ``CONCURRENT_REQUESTS``.
+It replaces Scrapy's ``DownloaderAwarePriorityQueue``. `push` groups requests by download slot and origin. No
+request waits inside the downloader, where it would count towards ``CONCURRENT_REQUESTS``.
 
 A download slot with queued requests is in one of three states, and `SlotTracker.update` moves it between them:
 
 * ready: it could start a request now, and the queue may hand one out;
-* waiting for a time: its delay has not passed, and a timer updates it then;
-* waiting for an event: it is full, or none of its requests has its robots.txt in memory. The end of a request, or
-  of a fetch, updates it.
+* waiting for a time: its delay has not passed, and a timer updates it when it has;
+* waiting for an event: it is full, or none of its requests has its robots.txt in memory. The end of a request or
+  a fetch updates it.
 
-The obvious other way looks at every download slot when a request is asked for; with ten thousand hosts that takes
-8 ms. Here `push`, `pop` and ``len`` cost the same with ten hosts and with a hundred thousand: only what changes is
-looked at. One tracker serves all queues of a crawl, in memory and on disk.
+The obvious alternative, to check every download slot for each `pop`, takes 8 ms with ten thousand hosts. Here
+`push`, `pop` and ``len`` cost the same with ten hosts and with a hundred thousand, because only slots that change
+are checked. One tracker serves all queues of a crawl, in memory and on disk.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ class RepPriorityQueue:
         *,
         start_queue_cls: Any = None,
     ) -> None:
-        """As Scrapy's queue; *startprios* is what `close` of this queue or of Scrapy's default returned.
+        """Take Scrapy's arguments; *startprios* is the return value of this `close`, or of Scrapy's default queue.
 
-        Raises `InvalidSettingError` with ``CONCURRENT_REQUESTS_PER_IP`` and for one recoverable queue on disk
-        beside another kind, ``ValueError`` for the *startprios* or the files of any other queue.
+        Raises `InvalidSettingError` if ``CONCURRENT_REQUESTS_PER_IP`` is set or if only one of two disk queues is
+        recoverable, and ``ValueError`` for the *startprios* or files of any other queue.
         """
         if crawler.settings.getint("CONCURRENT_REQUESTS_PER_IP"):
             raise InvalidSettingError(
@@ -88,7 +88,7 @@ class RepPriorityQueue:
         self._refused = self._lost_on_disk = 0
         self._disk_error: OSError | None = None
         self.size = 0
-        # The download slots that could start one of its requests now.
+        # Download slots that could start one of its requests now.
         self.ready: Turns[Slot] = Turns()
         self._tracker = Crawl.of(crawler).part(SlotTracker)
         self._tracker.queues.append(self)
@@ -102,18 +102,18 @@ class RepPriorityQueue:
             self._recover(self._journal)
 
     def push(self, request: Request) -> None:
-        """Store *request*; raises ``ValueError`` for one that cannot be stored on disk, and if the disk fails."""
+        """Store *request*; raises ``ValueError`` if it cannot be stored on disk or if the disk fails."""
         tracker, meta = self._tracker, request.meta
         if SLOT in meta or not tracker.targets.is_plain:
             choose_slot(request, tracker.download_slots, tracker.targets)
         if META_KEY in meta and is_stamp(meta[META_KEY]):
-            del meta[META_KEY]  # a spider copied the meta of a response; the gate stamps anew
+            del meta[META_KEY]  # copied by a spider from a response; the gate writes a new stamp
         try:
             key = tracker.download_slots.key(request)
-        except ValueError:  # of a URL with an impossible host, which the gate ends
+        except ValueError:  # the URL has an impossible host; the gate will reject it
             key = ""
         slot = self._slots.by_key.get(key) or self._slots.of(key)
-        self._count(slot, 1)  # before it is stored: storing it may wake the engine, which asks for the length
+        self._count(slot, 1)  # first, because storing may wake the engine, which asks for the length
         try:
             self._put(slot, request)
         except Exception as error:
@@ -126,7 +126,7 @@ class RepPriorityQueue:
             raise ValueError(str(error)) from error  # then the scheduler keeps it in memory
 
     def _put(self, slot: Slot, request: Request) -> None:
-        """Store *request*, which *slot* has counted. Raises what `OriginQueue.push` raises."""
+        """Store *request*, which *slot* has counted. Raises the exceptions of `OriginQueue.push`."""
         judge = self._tracker.judge
         state = judge.state_to_ask(request) if judge is not None else None
         requests = slot.origins.get((self, state))
@@ -146,7 +146,7 @@ class RepPriorityQueue:
         if is_first:
             self._tracker.settle(requests, request)
         elif requests in slot.turns[self]:
-            slot.turns[self].add(requests, requests.rank)  # it may be a better one now
+            slot.turns[self].add(requests, requests.rank)  # the rank may have improved
 
     def _add(self, slot: Slot, state: OriginState | None, path: str) -> OriginQueue:
         requests = OriginQueue(self._make_queue, path, self._open_queues, owner=self, slot=slot, state=state)
@@ -155,7 +155,7 @@ class RepPriorityQueue:
         return requests
 
     def remove(self, requests: OriginQueue) -> None:
-        """Remove an origin that has no requests left; the last one stays until the download slot is forgotten."""
+        """Remove an origin without requests; the last origin stays until the download slot is forgotten."""
         slot = requests.slot
         slot.turns[self].pop(requests, None)
         if self in slot.unsorted or len(slot.origins) > 1:
@@ -164,20 +164,20 @@ class RepPriorityQueue:
             self._sort(slot)
 
     def peek_in(self, requests: OriginQueue) -> Request | None:
-        """The first request of *requests*, held in memory until it is taken."""
+        """Return the first request of *requests*, which stays in memory until `pop` takes it."""
         return requests.peek(lambda error: self._lose(requests.slot, error))
 
     def _count(self, slot: Slot, number: int) -> None:
-        """Count *number* requests more, or less, in *slot* and in all."""
+        """Add *number*, which may be negative, to the counts of *slot*, this queue and the crawl."""
         self.size += number
         self._tracker.waiting += number
         slot.size += number
 
     def pop(self) -> Request | None:
-        """Remove and return a request that could start at once.
+        """Remove and return a request that could start at once, or None while all requests wait.
 
-        None while all requests wait. The engine asks again when something ends, every 5 seconds, and when
-        `SlotTracker.update` wakes it because a download slot has become ready.
+        The engine asks again when a request ends, every 5 seconds, and when `SlotTracker.update` wakes it because
+        a download slot is ready.
         """
         tracker = self._tracker
         if tracker.last is not None:
@@ -196,7 +196,7 @@ class RepPriorityQueue:
     def _take(self, slot: Slot) -> Request | None:
         """Remove and return the first request of *slot* that may go, or None.
 
-        None although there was one: it waits again, as its robots.txt has expired, or it cannot be read.
+        None may also mean that the request waits again, because its robots.txt has expired, or cannot be read.
         """
         turns, tracker, request = slot.turns[self], self._tracker, None
         requests = turns.first()
@@ -224,15 +224,15 @@ class RepPriorityQueue:
         return request
 
     def peek(self) -> Request | None:
-        """The request that `pop` would return now, or None."""
+        """Return the request that `pop` would return now, or None."""
         slot = self.ready.first()
         requests = slot.turns[self].first() if slot is not None else None
         return self.peek_in(requests) if requests is not None else None
 
     def close(self) -> list[tuple[str, str | None, list[int]]]:
-        """Close all files; return what a later crawl needs to go on: download slot, origin, priorities.
+        """Close all files; return download slots, origins and priorities, with which a later crawl resumes.
 
-        It is a list so that Scrapy's own queue, which expects a dict and could not read these files, refuses it.
+        They are a list because Scrapy's own queue, which cannot read these files, expects a dict and refuses them.
         """
         left: list[tuple[str, str | None, list[int]]] = []
         for slot in self._slots.by_key.values():
@@ -254,13 +254,13 @@ class RepPriorityQueue:
         return left
 
     def _folder(self, key: str, origin: Origin | None) -> str:
-        """Where the requests of *origin* in download slot *key* are stored; nowhere in memory."""
+        """Return the path for the requests of *origin* in download slot *key*; empty for a queue in memory."""
         if not self._path:
             return ""
         return f"{self._path}/{_folder(key, origin) if self._journal is None else f'{key} {origin or str()}'}"
 
     def _lose(self, slot: Slot, error: UnreadableError) -> None:
-        """Count out and log requests that could not be read back."""
+        """Subtract from the counts, and log, requests that could not be read back."""
         self._count(slot, -error.lost)
         self._report(error)
 
@@ -280,7 +280,7 @@ class RepPriorityQueue:
         return build_from_crawler(queue_class, self._crawler, path)
 
     def _find_journal(self, left: Any) -> Journal | None:
-        """The journal of this crawl, if its queues have one."""
+        """Return the journal of this crawl, or None if its queues have no journal."""
         kinds = [kind for kind in (self._queue_class, self._start_queue_class) if kind is not None]
         recoverable = [kind for kind in kinds if issubclass(kind, RecoverableLifoDiskQueue)]
         if recoverable and recoverable != kinds:
@@ -297,7 +297,7 @@ class RepPriorityQueue:
         return Journal(self._crawler, path) if recoverable else None
 
     def _recover(self, journal: Journal) -> None:
-        """Go on with what is in *journal*, whether or not the crawl that wrote it was closed."""
+        """Resume the requests in *journal*, whether or not its crawl closed cleanly."""
         priorities: dict[tuple[str, str], set[int]] = {}
         unnamed = journal.waiting.pop(b"", ())
         for name in map(bytes.decode, journal.waiting):
@@ -316,7 +316,7 @@ class RepPriorityQueue:
                 journal.end(request)
 
     def _resume(self, left: Any) -> None:
-        """Go on with what `close` returned, or Scrapy's default queue: a dict of download slots."""
+        """Resume from the return value of `close`, or of Scrapy's default queue: a dict of download slots."""
         if isinstance(left, dict):
             if left:
                 logger.info(
@@ -360,8 +360,8 @@ class RepPriorityQueue:
             del slot.origins[self, state]
 
     def _sort(self, slot: Slot) -> None:
-        """Move those of the unsorted requests of *slot* to their origins that rank before all others."""
-        unsorted = slot.unsorted.pop(self, None)  # `remove` must not sort anew for each that cannot be stored
+        """Move the unsorted requests of *slot* that rank before all others to their origins."""
+        unsorted = slot.unsorted.pop(self, None)  # or `remove` would sort again for each failure to store
         while unsorted is not None and unsorted.size:
             ranks = (each.rank for (owner, _), each in slot.origins.items() if owner is self and each.size)
             others = min(ranks, default=None)
@@ -372,7 +372,7 @@ class RepPriorityQueue:
                 self._put(slot, unsorted.pop())
             except UnreadableError as error:
                 self._lose(slot, error)
-            except Exception as error:  # noqa: BLE001  # it is in no queue any more, and must not be counted
+            except Exception as error:  # noqa: BLE001  # the request is in no queue now: subtract it
                 self._lose(slot, UnreadableError(1, error))
 
     def __len__(self) -> int:
@@ -384,17 +384,17 @@ class RepPriorityQueue:
 
 
 _MIN_READY: Final = 32
-"""Ready download slots that suffice: more robots.txt files would be fetched long before they are used."""
+"""Prefetching goes on below this number of ready download slots; above it, files would come long before use."""
 
 _GRACE: Final = 1.0
-"""Seconds for which an origin may hand out requests after a fetch of robots.txt, although none is cached.
+"""Seconds after a fetch in which an origin may hand out requests although no robots.txt is cached.
 
-The fetch may have failed in a way that the gate reports for each request, or the robots.txt may not be cacheable.
+The fetch may have failed in a way that the gate reports per request, or the robots.txt may not be cacheable.
 """
 
 
 class SlotTracker:
-    """The download slots of one crawl, and the requests that wait for them."""
+    """The download slots of a crawl, and the requests that wait for them."""
 
     def __init__(self, crawl: Crawl) -> None:
         self.timer = Timer()
@@ -413,7 +413,7 @@ class SlotTracker:
         # The number of requests in all queues.
         self.waiting = 0
         self._handed_out: dict[Request, Slot] = {}
-        # The request that was handed out last, until `check_last` has looked at it.
+        # The request that was handed out last; `check_last` clears it.
         self.last: Request | None = None
         self.records = crawl.part(Slots)
         self.records.update = self.update
@@ -428,7 +428,7 @@ class SlotTracker:
         crawl.crawler.signals.connect(self.timer.stop, signal=signals.spider_closed)
 
     def can_start(self, request: Request) -> bool:
-        """Whether *request* of another scheduler's queue could start at once; if not, the engine is woken then."""
+        """Whether *request* of another scheduler could start at once; if not, wake the engine when it can."""
         self._serves_another = True
         if SLOT in request.meta or not self.targets.is_plain:
             choose_slot(request, self.download_slots, self.targets)
@@ -446,15 +446,15 @@ class SlotTracker:
             self.timer.call_after(seconds, self._engine.wake)
         return seconds == 0
 
-    # The requests of origins: which may go, and what the others wait for.
+    # The requests of origins: which may go, and why the others wait.
 
     def admit(self, requests: OriginQueue) -> None:
-        """Let *requests* stop waiting: robots.txt has been fetched."""
+        """End the wait of *requests*: their robots.txt has been fetched."""
         requests.admitted_at, requests.is_admitted = clock.monotonic(), True
         self.settle(requests)
 
     def settle(self, requests: OriginQueue, request: Request | None = None) -> None:
-        """Let *requests* go or wait, whichever applies now; *request* is one of them, which saves reading one."""
+        """Release *requests* or let them wait for robots.txt. A known *request* of theirs saves reading one."""
         state, slot, queue = requests.state, requests.slot, requests.owner
         turns = slot.turns[queue]
         if state is not None:
@@ -474,18 +474,18 @@ class SlotTracker:
             self.update(slot)
 
     def needs_robots(self, requests: OriginQueue) -> bool:
-        """Whether *requests*, of an origin whose robots.txt is not known, wait until that has been fetched."""
+        """Whether *requests* have to wait for a fetch of their robots.txt, which is not in memory."""
         is_over = requests.is_admitted or clock.monotonic() < requests.admitted_at + _GRACE
         return self.judge is not None and not is_over
 
-    # Download slots: which could start a request.
+    # Download slots: which of them could start a request.
 
     def update(self, slot: Slot) -> None:
-        """Find out what a download slot waits for now.
+        """Move *slot* to its current state: ready, or waiting for a time or an event.
 
-        One that becomes ready wakes the engine, which otherwise asks its scheduler only when a request ends.
+        A slot that becomes ready wakes the engine, which otherwise asks its scheduler only when a request ends.
         """
-        if not slot.size and self._serves_another:  # a request of another scheduler may wait for it
+        if not slot.size and self._serves_another:  # a request of another scheduler may wait for the slot
             self._engine.wake()
             return
         seconds = None
@@ -513,36 +513,36 @@ class SlotTracker:
         self.timer.call_after(seconds, lambda: self._update_at(slot, due))
 
     def _update_at(self, slot: Slot, due: float) -> None:
-        if slot.update_at == due:  # else an earlier update replaced this one
+        if slot.update_at == due:  # else an earlier update replaced this timer
             slot.update_at = None
             self.update(slot)
 
     def check_last(self) -> None:
-        """Treat the request that was handed out last as ended if it never reached the downloader.
+        """Treat the last request that was handed out as ended if it never reached the downloader.
 
-        To be called before the next request is taken. The engine passes each request to the downloader before it
-        asks for the next one, but a scheduler of the project may have dropped it, and nothing signals that.
+        Call this before taking the next request. The engine passes each request to the downloader before it asks
+        for the next, but a scheduler of the project may drop a request without any signal.
         """
         last, self.last = self.last, None
         if last is not None and last in self._handed_out and not self.download_slots.has(last):
             self._request_ended(last)
 
     def hand_out(self, request: Request, slot: Slot) -> None:
-        """Count *request*, which goes to the downloader, in its download slot until it has left that."""
+        """Count *request*, which goes to the downloader, until it leaves its download slot."""
         self.last = request
         self._handed_out[request] = slot
         slot.handed_out.add(request)
         self.update(slot)
 
     def _see_departures(self) -> None:
-        """Listen to requests that leave their download slot, once one of them can start no more: each costs it."""
+        """Listen for requests that leave their slots, once a slot has to wait: the signal costs every request."""
         self._sees_departures = True
         self._signals.connect(self._left_slot, signal=signals.request_left_downloader)
         for slot in {*self._handed_out.values()}:
             slot.handed_out -= {each for each in slot.handed_out if self.download_slots.has_left(each)}
 
     def _left_slot(self, request: Request) -> None:
-        """A response has left its download slot, and middlewares may hold it for long."""
+        """Free the place of *request* in its slot at once: middlewares may hold its response for long."""
         slot = self._handed_out.get(request)
         if slot is not None:
             slot.handed_out.discard(request)
@@ -550,7 +550,7 @@ class SlotTracker:
                 self.update(slot)
 
     def _request_ended(self, request: Request) -> None:
-        """A request has left the downloader; requests of pipelines and for robots.txt come from no queue."""
+        """Free the place of *request*, which has left the downloader; it may come from no queue."""
         slot = self._handed_out.pop(request, None) or self.records.by_key.get(self.download_slots.key(request))
         if slot is not None:
             slot.handed_out.discard(request)
@@ -561,7 +561,7 @@ class SlotTracker:
         return sum(len(queue.ready) for queue in self.queues) >= self._enough_ready
 
     def _needs_backout(self) -> bool:
-        """Whether the engine takes no request, or a lazy ``start()`` waits: ``REP_MAX_WAITING`` are queued."""
+        """Whether to pause the engine and a lazy ``start()``: downloader full, or ``REP_MAX_WAITING`` queued."""
         if self._is_downloader_full():
             return True
         return self.waiting >= self._max_waiting and not any(queue.ready for queue in self.queues)
@@ -571,7 +571,7 @@ class SlotTracker:
 
 
 def _checked(line: Any) -> tuple[str, str | None, list[int]]:
-    """One item of what `RepPriorityQueue.close` returned. Raises ``ValueError`` for anything else."""
+    """Check an item of the list that `RepPriorityQueue.close` returned. Raises ``ValueError`` for other values."""
     try:
         key, origin, priorities = line
         return str(key), origin if origin is None else str(origin), [int(priority) for priority in priorities]
@@ -584,6 +584,6 @@ def _checked(line: Any) -> tuple[str, str | None, list[int]]:
 
 
 def _folder(key: str, origin: Origin | None) -> str:
-    """A readable and unique name for the requests of *origin* in download slot *key*."""
+    """Return a readable and unique folder name for the requests of *origin* in download slot *key*."""
     name = f"{key} {origin or ''}"
     return f"{_NOT_IN_NAMES.sub('_', name)[:_LONGEST_NAME]}-{sha256(name.encode()).hexdigest()[:16]}"

@@ -1,7 +1,7 @@
-"""The Crawl-delay that a robots.txt requests of one crawler, and what the settings make of it.
+"""The Crawl-delay that a robots.txt requests of a crawler, within the limits of the settings.
 
-Reads a parser back-end. Knows no download slots. RFC 9309 does not define Crawl-delay; Request-rate and
-Visit-time, of the draft "An Extended Standard for Robot Exclusion" of 1996, pace no crawl.
+The delay comes from a parser back-end. RFC 9309 does not define Crawl-delay. Request-rate and Visit-time, from
+the 1996 draft "An Extended Standard for Robot Exclusion", slow no crawl.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RequestedDelay:
-    """``seconds`` between two requests, requested in ``line`` (0 when the parser back-end knows no lines)."""
+    """``seconds`` between two requests, requested in ``line`` (0 if the parser back-end has no lines)."""
 
     seconds: float
     line: int = 0
@@ -33,9 +33,9 @@ class RequestedDelay:
 
 @dataclass(frozen=True, slots=True)
 class DelayLimits:
-    """What the settings make of a requested delay (``REP_CRAWL_DELAY_MAX``, ``REP_CRAWL_DELAY_OVER_MAX``).
+    """Limits of requested delays (``REP_CRAWL_DELAY_MAX``, ``REP_CRAWL_DELAY_OVER_MAX``).
 
-    ``own`` are the delays that ``DOWNLOAD_SLOTS`` gives to single download slots; they win.
+    ``own`` holds the delays of single download slots in ``DOWNLOAD_SLOTS``, which take precedence.
     """
 
     most: float
@@ -44,28 +44,28 @@ class DelayLimits:
 
     @classmethod
     def of(cls, settings: RepSettings, of_scrapy: BaseSettings) -> DelayLimits:
-        """Those in *settings*, and in the ones *of_scrapy*."""
+        """Read the limits from *settings* and from Scrapy's settings, *of_scrapy*."""
         slots = of_scrapy.getdict("DOWNLOAD_SLOTS").items()
         own = {key: float(slot["delay"]) for key, slot in slots if "delay" in slot}
         return cls(settings.crawl_delay_max, settings.crawl_delay_over_max, own)
 
     def kept(self, delay: RequestedDelay) -> float:
-        """The seconds of *delay* that are kept."""
+        """Return the seconds of *delay* that apply."""
         return min(delay.seconds, self.most) if self.over_most == "cap" else delay.seconds
 
     def forbids(self, key: str, delay: RequestedDelay) -> bool:
-        """Whether *delay* is so long that the pages behind the download slot *key* are not requested."""
+        """Whether *delay* is too long to request pages through the download slot *key*."""
         return delay.seconds > self.most and self.over_most == "skip" and key not in self.own
 
 
 def requested_delay(parser: RobotParser, tokens: Sequence[str]) -> RequestedDelay | None:
-    """The delay that *parser* requests of the crawler that goes by *tokens*, the most specific first."""
+    """Return the delay that *parser* requests of a crawler with the product *tokens*, the most specific first."""
     if not isinstance(parser, RepRobotParser):
         return _delay_of_other_parser(parser, tokens[0] or "*")
     robotstxt, token = parser.robotstxt, parser.addressed(tokens)
-    if robotstxt.dialect.delay is DelayChoice.NONE:  # the one of its group counts: a crawl stays polite
+    if robotstxt.dialect.delay is DelayChoice.NONE:  # use the delay of its group: a crawl stays polite
         records = tuple(each for each in robotstxt.extensions_for(token) if each.kind is Kind.CRAWL_DELAY)
-    elif robotstxt.crawl_delay(token) is None:  # saves most files the walk over all their lines
+    elif robotstxt.crawl_delay(token) is None:  # spares most files a scan of all lines
         return None
     else:
         records = robotstxt.crawl_delays(token)

@@ -1,19 +1,19 @@
-"""The records of pacing: each site that requests fetch from, each download slot, and how long the slots waited.
+"""The records of pacing: sites, download slots, and how long the slots waited.
 
-A site is one host name. It asks for pauses: by a Crawl-delay in robots.txt, or by answers such as 429. Download
-slots ask for nothing, and they make a poor key. A project names them freely, two of them may fetch from one site,
-and another process may use a third. So every reason to wait lives with its `Site`, beside the time of the last
-start, and processes share it by the name of the site. `Site.start_in` is the only question about time. Two ask it:
+A site is one host name. It asks for pauses with a Crawl-delay in robots.txt or with answers such as 429. Download
+slots ask for nothing and make a poor key: a project names them freely, two slots may fetch from one site, and
+another process may use a third. Every reason to wait therefore lives with its `Site`, next to the time of the
+last start, and processes share it under the site's name. Only `Site.start_in` answers when a request may start:
 
-* the queue of hosts and Scrapy's download slots ask early, so that waiting costs nothing;
-* the door asks last, so that the promise holds whatever happened before.
+* the host queue and Scrapy's download slots ask early, when waiting costs nothing;
+* the door asks last, and keeps the promise whatever happened before.
 
-Requests that reach the door too early take turns. Only the first of them has a timer.
+Requests that reach the door too early take turns. Only the first in line has a timer.
 
-A `Slot` is what a crawl knows of a download slot: the sites that are requested through it, and the requests that
-wait for it. Scrapy's own ``Slot`` takes no attributes, and is dropped after an idle minute. Requests are grouped
-by origin: if two origins share a download slot (http and https, or two ports), a robots.txt that hangs at one of
-them does not hold up the other. A download slot may start a request when all of its sites may.
+A `Slot` is a crawl's record of a download slot: the sites that are requested through it, and the requests that
+wait for it. Scrapy's own ``Slot`` takes no attributes and is dropped after an idle minute. Requests are grouped by
+origin: if two origins share a download slot (http and https, or two ports), a robots.txt that hangs on one origin
+does not hold up the other. A download slot may start a request when all of its sites may.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ if TYPE_CHECKING:
 DelaySource = tuple[Origin, tuple[str, ...]]
 """The origin whose robots.txt requires a delay, and the product tokens that it was read for."""
 
-_LEAST: Final = 64  # download slots, and sites, that are remembered in any case
+_LEAST: Final = 64  # download slots, and sites, to keep before the first clean-up
 
-# A server counts arrivals, which jitter by the noise of event loops and networks.
+# Servers count arrivals, and event loops and networks add jitter to those.
 _MARGIN: Final = 0.01  # seconds
 _MARGIN_SHARE: Final = 0.02  # of the delay, at most
 
 
 def with_margin(seconds: float) -> float:
-    """The seconds to leave between two starts so that arrivals are *seconds* apart."""
+    """Return the seconds between two starts that keep arrivals at least *seconds* apart."""
     return seconds + min(_MARGIN, _MARGIN_SHARE * seconds)
 
 
 class Pause:
-    """A reason for a site to get its requests slowly, which an extra adds; it may change at any time."""
+    """A reason to slow a site down, added by an extra; it may change at any time."""
 
     floor: float
     """Seconds between two starts; 0 for none."""
     until: float
-    """Before this there is no start (monotonic seconds)."""
+    """The earliest time of the next start (monotonic seconds)."""
     pace: float
-    """What the floor falls to in the long run; 0 where it does not fall."""
+    """The floor in the long run; 0 if it does not fall."""
 
 
 def _begin(turn: Deferred[None]) -> None:
@@ -91,20 +91,20 @@ class Site:
         self.is_shared = False
         # The download slots through which it is requested, while it has a floor.
         self.places: dict[Slot, None] = {}
-        # The seconds between two starts that robots.txt files require: the largest of ``_required``.
+        # Seconds between two starts that robots.txt files require: the largest of ``_required``.
         self.requested = 0.0
         self._required: dict[DelaySource, float] = {}
-        # What an extra asks for beside robots.txt.
+        # The pause that an extra asks for, beside robots.txt.
         self.backoff: Pause | None = None
-        # When the door let the last request out, or when robots.txt arrived.
+        # When the door let the last request out, or when robots.txt arrived (monotonic seconds).
         self.last_start = -inf
-        # The request whose turn it is at the door, None if none waits.
+        # The request whose turn it is at the door; None if no request waits.
         self._turn: object = None
-        # The requests behind it, in order. Each fires when its turn comes, or is cancelled.
+        # The requests behind it, in order. A Deferred fires when its turn comes, or is cancelled.
         self._turns: deque[Deferred[None]] = deque()
 
     def require(self, source: DelaySource, seconds: float) -> None:
-        """Require *seconds* between two starts for *source*; 0 for none."""
+        """Require *seconds* between two starts for *source*; 0 removes the requirement."""
         before = self._required.pop(source, 0.0)
         if seconds:
             self._required[source] = seconds
@@ -119,23 +119,23 @@ class Site:
 
     @property
     def floor(self) -> float:
-        """The seconds that must lie between two starts now; 0 for none."""
+        """Minimum seconds between two starts now; 0 for none."""
         return max(self.requested, self.backoff.floor) if self.backoff is not None else self.requested
 
     @property
     def held_for(self) -> float:
-        """Seconds for which a back-off lets nothing start."""
+        """Seconds for which a back-off stops all starts."""
         return max(self.backoff.until - clock.monotonic(), 0.0) if self.backoff is not None else 0.0
 
     def start_in(self, now: float) -> float:
-        """Seconds until a request may start, as far as this process knows; 0 for now."""
+        """Return the seconds until a request may start, as far as this process knows; 0 for now."""
         return max(self.last_start + self.floor - now, self.held_for, 0.0)
 
     def start(self, now: float) -> None:
-        """Count the delay from *now* on: a request starts, or robots.txt has arrived.
+        """Count the delay from *now*: a request starts, or robots.txt has arrived.
 
-        The process may stand still before the request has left. So the time is taken once more in the next turn of
-        the event loop, when it has.
+        The process may stall before the request has left. The time is therefore taken again in the next turn of
+        the event loop, when the request is out.
         """
         self.last_start = now
         call_later(0, self._has_started)
@@ -145,7 +145,7 @@ class Site:
 
     @property
     def due(self) -> float:
-        """When a request may start, as far as this process knows; now if that is over."""
+        """When a request may start, as far as this process knows; now if that time has passed."""
         now = clock.monotonic()
         return now + self.start_in(now)
 
@@ -163,11 +163,11 @@ class Site:
 
     @property
     def has_more_waiting(self) -> bool:
-        """Whether others come after the one that waits at the door."""
+        """Whether more requests wait behind the first at the door."""
         return bool(self._turns)
 
     async def enter(self, *, first: bool) -> None:
-        """Wait for the turn of a request, which `leave` ends; *first* puts it before the others that wait."""
+        """Wait for a request's turn, which `leave` ends; *first* puts the request at the head of the line."""
         turn: Deferred[None] = Deferred()
         if self._turn is None:
             self._turn = turn
@@ -181,18 +181,18 @@ class Site:
         try:
             await maybe_deferred_to_future(turn)
         except BaseException:
-            if self._turn is turn:  # cancelled after its turn had come and before it resumed
+            if self._turn is turn:  # cancelled between the start of its turn and its resumption
                 self.leave()
             raise
 
     def leave(self) -> None:
-        """End the turn of the request that waits, and begin the next one."""
+        """End the current turn, and begin the next."""
         self._turn = None
         while self._turns and self._turn is None:
             turn = self._turns.popleft()
             if not turn.called:  # else it was cancelled
                 self._turn = turn
-                call_later(0, _begin, turn)  # not now: without asyncio each would resume inside the one before
+                call_later(0, _begin, turn)  # not now: without asyncio, requests would resume nested in each other
         if self._turn is None:
             for slot in self.places:
                 slot.at_door.discard(self)
@@ -213,31 +213,31 @@ class Slot:
         self.key = key
         # The sites that ask for a pause and are requested through this download slot.
         self.sites: dict[Site, None] = {}
-        # The largest floor of its sites, that of ``_largest``.
+        # The largest floor of its sites: the floor of ``_largest``.
         self.floor = 0.0
         self._largest: Site | None = None
-        # When the last hold of its sites ends, in monotonic seconds; a hold is never shortened.
+        # When the last hold of its sites ends (monotonic seconds); a hold is never shortened.
         self.held_until = -inf
-        # The sites of its requests that wait at the door: then it hands out no other.
+        # Sites whose requests wait at the door; while there are any, no other request is handed out.
         self.at_door: set[Site] = set()
-        # The delay that we set last; any other value was set by another component, such as AutoThrottle.
+        # The delay that we set last; another component, such as AutoThrottle, set any other value.
         self.applied: float | None = None
         self.own_delay = self.own_jitter = 0.0
-        # Its requests, by the queue of the scheduler that stores them and by origin.
+        # Its requests, by scheduler queue and origin.
         self.origins: dict[tuple[Any, OriginState | None], OriginQueue] = {}
-        # Those of ``origins`` whose requests may go, by queue of the scheduler.
+        # The members of ``origins`` whose requests may go, by scheduler queue.
         self.turns: dict[Any, Turns[OriginQueue]] = {}
-        # What Scrapy's own queue left on disk: sorted by origin as it comes up.
+        # Requests that Scrapy's own queue left on disk; they are sorted by origin as they come up.
         self.unsorted: dict[Any, OriginQueue] = {}
         # The number of its requests in all queues.
         self.size = 0
         # Requests that the scheduler has handed out and that have not left the download slot.
         self.handed_out: set[Request] = set()
-        # When the timer updates it.
+        # When the timer updates this slot (monotonic seconds).
         self.update_at: float | None = None
 
     def weigh(self, site: Site) -> None:
-        """Take in that the floor of *site*, one of its sites, may have changed; without a floor it leaves."""
+        """Update the floor after that of *site* may have changed; drop a site that no longer has a floor."""
         floor = site.floor
         if floor:
             self.sites[site] = None
@@ -246,7 +246,7 @@ class Slot:
             self.at_door.discard(site)
         if floor >= self.floor or self._largest is None:
             self._largest, self.floor = site, floor
-        elif self._largest is site:  # else it is as it was: a download slot may have thousands of sites
+        elif self._largest is site:  # else nothing changes, which spares a scan of thousands of sites
             self._largest = max(self.sites, key=lambda each: each.floor, default=None)
             self.floor = self._largest.floor if self._largest is not None else 0.0
         if site.backoff is not None:
@@ -259,12 +259,12 @@ class Slot:
 
     @property
     def held_for(self) -> float:
-        """Seconds for which a back-off lets nothing start."""
+        """Seconds for which a back-off stops all starts."""
         return max(self.held_until - clock.monotonic(), 0.0)
 
     @property
     def is_resting(self) -> bool:
-        """Whether it has no requests, and holds none back."""
+        """Whether it has no requests and holds none back."""
         return not (self.size or self.handed_out or self.at_door or any(site.backoff for site in self.sites))
 
     def __repr__(self) -> str:
@@ -272,26 +272,26 @@ class Slot:
 
 
 class Waits:
-    """How long download slots had requests that only waited for a delay or a back-off.
+    """The time that download slots spent with requests held only by a delay or a back-off.
 
-    Requests wait in three places: the queue of hosts, Scrapy's download slot, and the door. A download slot that
-    waits in several of them at once counts once.
+    Requests wait in three places: the host queue, Scrapy's download slot, and the door. A download slot that waits
+    in several places at a time counts once.
     """
 
     def __init__(self) -> None:
         self._ended = 0.0
-        # The download slots that wait now: since when (monotonic seconds), and what waits. Often none do.
+        # Download slots that wait now: since when (monotonic seconds), and what waits. Often empty.
         self.now: dict[Slot, tuple[float, set[object]]] = {}
 
     def begin(self, slot: Slot, what: object) -> None:
-        """Count the time from now on, if it is not counted yet: *what* waits, a request or a queue."""
+        """Start the clock unless it runs: *what*, a request or a queue, waits."""
         found = self.now.get(slot)
         if found is None:
             found = self.now[slot] = clock.monotonic(), set()
         found[1].add(what)
 
     def end(self, slot: Slot, what: object) -> None:
-        """*what* waits no longer. A wait for the project's own ``DOWNLOAD_DELAY`` alone does not count."""
+        """Stop waiting for *what*. A wait for the project's own ``DOWNLOAD_DELAY`` alone does not count."""
         since, waiting = self.now.get(slot, (0.0, None))
         if waiting is None:
             return
@@ -302,7 +302,7 @@ class Waits:
 
     @property
     def seconds(self) -> float:
-        """Seconds of all download slots together, those of waits that have not ended included."""
+        """Total seconds of all download slots, including waits that have not ended."""
         now = clock.monotonic()
         return self._ended + sum(now - since for slot, (since, _) in self.now.items() if slot.floor)
 
@@ -311,21 +311,21 @@ class Waits:
 
 
 class Slots:
-    """The download slots of a crawl by key, its sites by name; ``delayed`` are the download slots with a floor."""
+    """A crawl's download slots by key and its sites by name; ``delayed`` holds the download slots with a floor."""
 
     def __init__(self, crawl: Crawl) -> None:
         self.delayed: dict[Slot, None] = {}
-        # Seconds that a request may come to the door early if processes share its site: to ask for its turn.
+        # How many seconds early a request of a shared site may reach the door, to ask for its turn.
         self.lead = 0.0
         self.waits = Waits()
-        # Whether requests wait for them in the queue of hosts, which sets this.
+        # Whether requests wait for them in the host queue, which sets this.
         self.has_queue = False
-        # Looks again at a download slot that may start earlier or later. The queue of hosts sets it.
+        # Updates a download slot that may start earlier or later. The host queue sets it.
         self.update: Callable[[Slot], None] = lambda _: None
-        # Hears of a download slot whose floor was set. `CrawlDelay` sets it.
+        # Called with a download slot whose floor was set. `CrawlDelay` sets it.
         self.kept: Callable[[Slot], None] = lambda _: None
         self._download_slots = crawl.download_slots
-        # Beyond so many, those that Scrapy has dropped are forgotten: their delay is required again.
+        # Above this number, slots that Scrapy has dropped are forgotten; their delay is required again later.
         self._most_delayed = crawl.settings.memory_entries
         self._most = self._most_sites = _LEAST
         self.by_key: dict[str, Slot] = {}
@@ -344,7 +344,7 @@ class Slots:
         """The site *name*, created if necessary."""
         site = self.sites.get(name)
         if site is None:
-            if len(self.sites) >= self._most_sites:  # a crawl through one proxy never forgets a download slot
+            if len(self.sites) >= self._most_sites:  # a crawl through a proxy never forgets its one download slot
                 self._forget_sites()
             site = self.sites[name] = Site(name)
         return site
@@ -355,39 +355,39 @@ class Slots:
         return slot if slot in self.delayed else None
 
     def changed(self, site: Site) -> None:
-        """Look again at the download slots of *site*: they may start earlier or later."""
+        """Update the download slots of *site*, which may start earlier or later."""
         for slot in [*site.places]:
             self.update(slot)
 
     def require(self, key: str, source: DelaySource, seconds: float, *, is_shared: bool = False) -> bool:
         """Require *seconds* between two requests to the site of *source*, which uses download slot *key*.
 
-        0 is for none. It *is_shared* when other processes may request its pages. Returns whether the download slot
-        had no floor before.
+        0 removes the requirement. *is_shared* says that other processes may request the site's pages. Returns
+        whether the download slot had no floor before.
         """
         site = self.sites.get(source[0].host)
         before = site.requires(source) if site is not None else 0.0
         if seconds == before and not (site is not None and seconds and self.by_key.get(key) not in site.places):
-            return False  # as nearly every request finds it
+            return False  # true of nearly every request
         site = self.site(source[0].host)
         site.require(source, seconds)
         site.is_shared = site.is_shared or is_shared
         return self._keep(key, site)
 
     def back_off(self, site: Site, key: str, *, is_shared: bool = False) -> None:
-        """Keep the back-off of *site*, which has changed and uses download slot *key*."""
+        """Apply the changed back-off of *site*, which uses download slot *key*."""
         site.is_shared = site.is_shared or is_shared
         self._keep(key, site)
 
     def place(self, key: str, name: str) -> Slot | None:
-        """The download slot *key*, through which a request for the site *name* goes; None if it has no delay."""
+        """Return the download slot *key* for a request to the site *name*; None if the slot has no floor."""
         site = self.sites.get(name)
         if site is not None and site.floor and self.by_key.get(key) not in site.places:
             self._keep(key, site)
         return self.delayed_at(key)
 
     def _keep(self, key: str, site: Site) -> bool:
-        """Keep what *site* asks for in its download slots, *key* among them; return whether that is new there."""
+        """Apply the pauses of *site* to its download slots, including *key*; return whether *key* had no floor."""
         if site.floor:
             site.places[self.of(key)] = None
         is_new = False
@@ -401,22 +401,22 @@ class Slots:
                 self.delayed.pop(slot, None)
                 slot.applied = None
             self.kept(slot)
-            self.update(slot)  # what held it may be gone, and then nothing else looks at it
+            self.update(slot)  # the reason for its wait may be gone, and nothing else would update it
             is_new = is_new or (slot.key == key and slot.floor > 0 and not was_delayed)
         if not site.floor:
             site.places.clear()
         return is_new
 
     def own_delay(self, site: Site, key: str) -> float:
-        """The seconds that *site* gets between two requests without its back-off, through download slot *key*."""
+        """Return the seconds between two requests to *site* through download slot *key*, without its back-off."""
         slot = self.of(key)
         delay, _ = self._download_slots.delay(key) or (0.0, 0.0)
         return max(site.requested, delay if slot.applied is None else slot.own_delay)
 
     def in_force(self) -> Iterator[tuple[Slot, float, float]]:
-        """Each download slot with a floor, the seconds that it will leave between two requests, and those before.
+        """Yield each download slot with a floor, its seconds between two requests, and the seconds it holds first.
 
-        A back-off is taken at its pace: its delay soon falls to that.
+        A back-off counts at its pace, because its delay soon falls to that.
         """
         for slot in self.delayed:
             backoffs = [site.backoff for site in slot.sites if site.backoff is not None]
@@ -424,7 +424,7 @@ class Slots:
             yield slot, max(slot.own_delay, *(site.requested for site in slot.sites), *paces), slot.held_for
 
     def keep_applied(self, slot: Slot) -> None:
-        """Set the delay of *slot* again if it is another one by now.
+        """Restore the delay of *slot* if it has changed.
 
         Scrapy drops a download slot after an idle minute, and AutoThrottle lowers its delay after every response.
         """
@@ -436,8 +436,8 @@ class Slots:
     def apply(self, slot: Slot) -> None:
         """Set the delay of *slot*, which has a floor.
 
-        Jitter is removed where it would shorten the floor. It is removed from a shared delay in any case: other
-        processes count from the start that the rate limiter expects.
+        Jitter is removed if it would shorten the floor. A shared delay never has jitter: other processes count
+        from the start that the rate limiter expects.
         """
         is_new = self._download_slots.delay(slot.key) is None
         if is_new:
@@ -459,7 +459,7 @@ class Slots:
             self._download_slots.hold(slot.key, left)
 
     def seconds_to_start(self, slot: Slot) -> float | None:
-        """Seconds until it could start one more request; 0 for now, None until something changes."""
+        """Return the seconds until *slot* could start a request; 0 for now, None until something changes."""
         if not slot.floor and not slot.at_door and slot.held_until == -inf:
             return self._download_slots.seconds_to_start(slot.key, slot.handed_out)
         self.keep_applied(slot)
@@ -467,7 +467,7 @@ class Slots:
         return None if seconds is None or slot.at_door else max(seconds, slot.held_for)
 
     def _forget(self) -> None:
-        """Forget what has nothing to say any more, all at once and so seldom that it costs a new one nothing."""
+        """Forget records that no longer matter, in bulk and too rarely to slow down new ones."""
         has_many = len(self.delayed) >= self._most_delayed
         for key, slot in [*self.by_key.items()]:
             is_dropped = slot not in self.delayed or (has_many and self._download_slots.delay(key) is None)

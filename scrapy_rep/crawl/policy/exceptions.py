@@ -1,6 +1,6 @@
 """Exceptions from robots.txt: narrow, with a reason and an end (``REP_EXCEPTIONS``, ``REP_EXCEPTIONS_FILE``).
 
-Which of them applies to a request is found by the rule engine itself.
+The rule engine matches exceptions to requests, as it matches rules.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from scrapy.exceptions import ScrapyDeprecationWarning
 from scrapy_rep.protocol import Origin, Reason, RobotsTxt, parse
 
 KINDS: Final = (Reason.RULE, Reason.UNREACHABLE, Reason.CRAWL_DELAY, Reason.AI_SIGNAL)
-"""What an exception can be for: the reasons for which robots.txt keeps a request from starting."""
+"""The kinds of exceptions: reasons for which robots.txt keeps a request from starting."""
 
 _REMOVED_KIND: Final = "visit-time"
-"""It was one in 1.0.0rc1."""
+"""A kind in 1.0.0rc1."""
 
 _MAX_URL: Final = 4_000
-"""Characters of a URL: a robots.txt cuts a longer line off, and a pattern cut off covers more."""
+"""Characters of a URL: the parser truncates longer lines, and a truncated pattern covers more."""
 
 _DAY: Final = 86_400.0
 
 _LONGEST: Final = timedelta(days=366)
-"""The last day of an exception is at most this far from today: somebody has to look at it once a year."""
+"""Maximum distance of an exception's last day from today: its owner must review it once a year."""
 
 _HOST: Final = re.compile(r"(?:[\w-]+\.)*[\w-]+\.?", re.ASCII)
 _IPV6: Final = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*(?:%\w+)?")
@@ -42,10 +42,10 @@ KEYS: Final = {"url", "reason", "until", "for", "rule", "whole_site"}
 
 @dataclass(frozen=True, slots=True)
 class PolicyException:
-    """One exception: the requests it covers, why, and until when.
+    """An exception: the requests it covers, why, and until when.
 
     ``url`` is scheme and host, then a robots.txt pattern of paths; ``until`` is its last day (UTC). ``kinds`` are
-    the reasons that it overrides. With ``rule``, such as ``Disallow: /api/``, it applies while that rule decides.
+    the reasons it overrides. With ``rule``, such as ``Disallow: /api/``, it applies only while that rule decides.
     """
 
     url: str
@@ -61,25 +61,25 @@ class PolicyException:
 
     @property
     def pattern(self) -> str:
-        """The pattern of the paths that it covers, with the syntax of a rule: ``*`` and ``$``."""
+        """The pattern of covered paths, in the syntax of a rule: ``*`` and ``$``."""
         return _pattern(self.url)
 
     @property
     def ends_at(self) -> float:
-        """The end of its last day, POSIX seconds."""
+        """The end of its last day (POSIX seconds)."""
         return datetime.combine(self.until, time(), timezone.utc).timestamp() + _DAY
 
     def days_left(self, now: float) -> int:
-        """Whole days until it ends, 0 on its last day, negative once it has expired."""
+        """Return the whole days until it ends: 0 on its last day, negative once it has expired."""
         return (self.until - datetime.fromtimestamp(now, timezone.utc).date()).days
 
     def as_dict(self) -> dict[str, Any]:
-        """The exception as the settings spell it, in JSON values."""
+        """Return the exception as the settings spell it, in JSON values."""
         kinds = sorted(kind.value for kind in self.kinds)
         return {**self.as_short_dict(), "for": kinds} | ({"rule": self.rule} if self.rule else {})
 
     def as_short_dict(self) -> dict[str, str | None]:
-        """URL, reason and last day, in JSON values."""
+        """Return URL, reason and last day, in JSON values."""
         return {"url": self.url, "reason": self.reason, "until": self.until.isoformat()}
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class PolicyException:
 
 
 def read_exceptions(entries: Iterable[Mapping[str, Any]], *, now: float) -> list[PolicyException]:
-    """The exceptions in *entries*, mappings with the keys that the settings document.
+    """Read the exceptions in *entries*, mappings with the documented keys.
 
     Raises ``ValueError`` with the number of the entry and what to write instead.
     """
@@ -101,7 +101,7 @@ def read_exceptions(entries: Iterable[Mapping[str, Any]], *, now: float) -> list
 
 
 def read_exceptions_file(path: str | Path) -> list[Mapping[str, Any]]:
-    """The entries of a TOML file, one ``[[exception]]`` table each.
+    """Read the entries of a TOML file, each an ``[[exception]]`` table.
 
     Raises ``ValueError`` for a file that cannot be read.
     """
@@ -151,7 +151,7 @@ def _url(value: Any, *, whole_site: bool) -> str:
 
 
 def _pattern(url: str) -> str:
-    """What follows the host; a query belongs to it, as in a rule."""
+    """Return the part of *url* after the host, including any query, as in a rule."""
     found = re.search("[/?#].*", url.partition("://")[2], re.DOTALL)
     return found[0] if found else ""
 
@@ -170,7 +170,7 @@ def _until(value: Any, now: float) -> date:
         until = date.fromisoformat(value) if is_text else value
     except ValueError:
         until = None
-    # A time is refused, since the whole day counts. Python >= 3.11 reads more spellings than 3.10.
+    # The whole day counts: refuse a time. Python >= 3.11 reads more spellings than 3.10.
     shown = str(value) if isinstance(value, date) else repr(value)
     if type(until) is not date or (is_text and value != until.isoformat()):
         raise ValueError(f"until = {shown}: write the last day, such as 2027-03-31")
@@ -203,9 +203,9 @@ def _rule(value: Any) -> str | None:
 
 
 def origin_in_settings(url: str) -> Origin:
-    """The origin of a *url* in the settings. Raises ``ValueError`` for one that no request can have.
+    """Return the origin of a *url* in the settings. Raises ``ValueError`` if no request can have that origin.
 
-    It takes no password: logs and messages show what is in the settings.
+    Passwords are refused, because logs and messages show the settings.
     """
     origin = Origin.from_url(url)
     if "@" in re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0]:
@@ -215,39 +215,39 @@ def origin_in_settings(url: str) -> Origin:
     return origin
 
 
-# Which exception applies to a request.
+# The exception that applies to a request.
 
 
 _Key = tuple[Origin, Reason, str | None]
-"""An origin, what an exception is for, and the rule that it overrides: None for any, ``""`` for any one."""
+"""An origin, a kind, and the rule to override: None if the exception names no rule, ``""`` if it names any."""
 
 
 class ExceptionIndex:
-    """The exceptions of a crawl; among those that cover a URL the longest pattern wins, as among rules."""
+    """The exceptions of a crawl. If several cover a URL, the longest pattern wins, as among rules."""
 
     def __init__(self, exceptions: Iterable[PolicyException]) -> None:
-        # Those that have expired since somebody looked last; whoever reports them removes them.
+        # Exceptions that have expired and are not yet reported; whoever reports them removes them.
         self.expired: list[PolicyException] = []
         self._current = self.all = tuple(exceptions)
-        # What the current ones cover: a robots.txt disallows it, by one line for each from the second line on.
+        # A robots.txt that disallows all covered URLs: its lines, from the second, are the current exceptions.
         self._covered: dict[_Key, tuple[RobotsTxt, list[PolicyException]]] = {}
         self._next_end = 0.0
 
     def find(self, url: str, kind: Reason, rule: str | None, now: float) -> PolicyException | None:
-        """The exception for *url*, which robots.txt forbids for *kind* (by *rule*, if that is a rule), or None.
+        """Return the exception for *url*, which robots.txt forbids for *kind* (by *rule*, if any), or None.
 
-        One that names *rule* comes before those that name none. *now* is in POSIX seconds. Raises ``ValueError``
-        for a URL that has no robots.txt.
+        An exception that names *rule* beats exceptions without a rule. *now* is in POSIX seconds. Raises
+        ``ValueError`` for a URL that has no robots.txt.
         """
         named = self._find(url, kind, rule, now) if rule else None
         return named or self._find(url, kind, None, now)
 
     def find_lapsed(self, url: str, now: float) -> PolicyException | None:
-        """The exception that would cover *url* if the rule that it names still decided, or None."""
+        """Return the exception that would cover *url* if its rule still decided, or None."""
         return self._find(url, Reason.RULE, "", now)
 
     def refresh(self, now: float) -> None:
-        """Leave out those that have expired at *now*; a clock that is put back revives none."""
+        """Drop exceptions that have expired at *now*; setting the clock back revives none."""
         if now < self._next_end:
             return
         self.expired += [exception for exception in self._current if exception.ends_at <= now]
@@ -277,18 +277,18 @@ def _disallowing(exceptions: Iterable[PolicyException]) -> RobotsTxt:
 
 # Paths that a server may read as other paths.
 
-_MOST_DECODINGS: Final = 8  # of one path; what is encoded more often is no path that anybody meant
+_MOST_DECODINGS: Final = 8  # per path; nobody means a path that is encoded more often
 _ESCAPED_BY_IIS: Final = re.compile(r"%u([0-9a-f]{4})", re.IGNORECASE)
 _OVERLONG: Final = re.compile(rb"(?:\xc0|\xc1|\xe0[\x80\x81]|\xf0\x80[\x80\x81])[^/\\]", re.DOTALL)
 _SEPARATOR: Final = re.compile(r"[/\\\u2044\u2215\u2216]")
 _STEP_UP: Final = re.compile(r"(?!\.{3,}$)[^\w.~-]*\.(?:[^\w.~-]*\.)+(?:[^\w.~-]|$)")
-"""A segment of dots, and of what a server may ignore or end a name at: ``..;x``, ``.. ``, ``..`` and a NUL."""
+"""A segment of dots and of characters that a server may ignore or cut at: ``..;x``, ``.. ``, ``..`` and a NUL."""
 
 
 def _leads_elsewhere(url: str) -> bool:
-    """Whether a server could read ``..`` in *url*, and so serve another path than the one that a pattern covers.
+    """Whether a server could read ``..`` in *url*, and serve a path other than the one that a pattern covers.
 
-    Servers decode a path once or more often, some also octets that are no UTF-8.
+    Servers decode a path once or several times, and some decode bytes that are not UTF-8.
     """
     path = re.split("[?#]", url, maxsplit=1)[0]
     for _ in range(_MOST_DECODINGS):
@@ -305,6 +305,6 @@ def _decoded(path: str) -> str:
 
 
 def _shortened(overlong: re.Match[bytes]) -> bytes:
-    """The ASCII character that is spelt with more octets than UTF-8 takes for it."""
+    """Return the ASCII character that is spelled with more bytes than UTF-8 needs."""
     *_, lead, last = overlong[0]
     return bytes([(lead & 1) << 6 | last & 0x3F])

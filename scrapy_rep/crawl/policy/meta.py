@@ -1,7 +1,7 @@
-"""What is in the meta of a request: its stamp, and its download slot.
+"""The stamp and the download slot in the meta of a request.
 
-The stamp, ``response.meta["rep"]``, is a plain dict of JSON values, so that it survives disk queues, shared queues
-and exports. It is written anew whenever a request passes the gate: a copy from another response never stays.
+The stamp, ``response.meta["rep"]``, is a plain dict of JSON values, because it has to survive disk queues, shared
+queues and exports. The gate writes a new stamp for every request, which replaces any copy from a response.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.runtime.targets import Targets
 
 SLOT: Final = "download_slot"
-"""Scrapy's meta key; Scrapy writes it into every request that it downloads."""
+"""Scrapy's meta key, which Scrapy sets in every request that it downloads."""
 
 FILTERED: Final = "rep_filtered"
-"""Meta key of a request that went back past the filter of duplicates, which applies to its redirects again."""
+"""Meta key of a request that went back past the duplicate filter; the filter still applies to its redirects."""
 
 META_KEY: Final = "rep"
 """The key of the stamp in the meta of requests and responses."""
 
 _MAX_STAMPS: Final = 8
-"""Stamps of allowed requests that are kept for one robots.txt: few of its rules allow anything."""
+"""Stamps of allowed requests to keep per robots.txt: few of its rules allow anything."""
 
 _PINNED: Final = "rep_paced"  # meta key: the number of redirects when the download slot was pinned
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What robots.txt said about one request, and under which mode it was sent.
+    """The verdict of robots.txt on a request, and the mode under which it was sent.
 
     ``verdict`` is ``allowed``, ``excepted`` (by ``exception``), ``reported`` (forbidden, in the mode *report*),
     ``ignored`` or ``off``. ``reason``, ``rule`` and its ``line`` say why; ``agent`` is the product token that was
-    asked for, ``origin`` the site. ``robots`` is the URL that answered with ``status``; ``sha256`` is that of the
-    body, ``fetched`` its time (ISO 8601, UTC); ``source`` is ``fetched``, ``revalidated``, ``store`` or ``stale``.
-    ``page`` lists the directives of the page, such as ``noindex``; ``ai`` tells what the site says about the
-    purposes of the crawl (``REP_PURPOSES``); ``refused`` says how the site refused the page all the same. Each is
-    None where nothing was read or said.
+    matched, ``origin`` the site. ``robots`` is the URL that answered with ``status``; ``sha256`` is the hash of
+    the body, ``fetched`` its time (ISO 8601, UTC); ``source`` is ``fetched``, ``revalidated``, ``store`` or
+    ``stale``. ``page`` lists the directives of the page, such as ``noindex``; ``ai`` is the site's answer on the
+    purposes of the crawl (``REP_PURPOSES``); ``refused`` says how the site refused an allowed page. Fields are
+    None if there was nothing to read.
     """
 
     v: int
@@ -71,37 +71,37 @@ class Stamp:
 
     @property
     def is_ordinary(self) -> bool:
-        """Whether robots.txt was obeyed and allowed the request, and no stale copy of it stood in."""
+        """Whether robots.txt was obeyed, was not stale, and allowed the request."""
         return self.verdict == "allowed" and self.source != "stale"
 
 
 _FIELDS: Final = tuple(field.name for field in fields(Stamp))
 
 _NEEDED: Final = {"v", "mode", "verdict"}
-"""The fields of every stamp: an earlier version, whose requests a ``JOBDIR`` kept, may not know the others."""
+"""Fields of every stamp. A ``JOBDIR`` may hold stamps of an earlier version, without the other fields."""
 
 BLANK: Final[Mapping[str, Any]] = {**dict.fromkeys(_FIELDS), "v": 1, "line": 0}
-"""A stamp that says nothing; ``v`` grows when a field changes its meaning."""
+"""An empty stamp; ``v`` grows when a field changes its meaning."""
 
 
 def stamp(response: Response) -> Stamp | None:
-    """The stamp of *response*; None if robots.txt was not involved.
+    """Return the stamp of *response*; None if robots.txt was not involved.
 
-    Fields of later versions are left out; those that an earlier version did not have get their defaults.
+    Fields of later versions are dropped; fields that an earlier version lacks get their defaults.
     """
     values: Any = response.meta.get(META_KEY)
     return Stamp(**{name: values[name] for name in _FIELDS if name in values}) if is_stamp(values) else None
 
 
 def is_stamp(value: Any) -> TypeGuard[dict[str, Any]]:
-    """Whether *value* is a stamp, of whichever version."""
+    """Whether *value* is a stamp of any version."""
     return isinstance(value, dict) and value.keys() >= _NEEDED
 
 
 def stamp_of(decision: Decision, blank: Mapping[str, Any], agent: str | None = None) -> dict[str, Any]:
-    """The stamp of a request with this *decision*, as a dict.
+    """Return the stamp for *decision*, as a dict.
 
-    *blank* is a stamp that tells of the robots.txt only; *agent* is the product token that it was asked for.
+    *blank* is a stamp that describes only the robots.txt; *agent* is the product token that was matched.
     """
     values = dict(blank)
     values["mode"], values["verdict"] = decision.mode.value, decision.outcome.value
@@ -116,7 +116,7 @@ def stamp_of(decision: Decision, blank: Mapping[str, Any], agent: str | None = N
 
 
 def stamp_by(robots: Robots) -> dict[str, Any]:
-    """The stamp of a request as far as it tells of *robots*, to be copied."""
+    """Return a stamp that describes only *robots*; copy it before you change it."""
     stamp = robots.stamps.get(None)
     if stamp is None:
         entry, has_body = robots.entry, robots.entry.access is Access.SUCCESSFUL
@@ -130,9 +130,9 @@ def stamp_by(robots: Robots) -> dict[str, Any]:
 
 
 def allowing_stamp(robots: Robots, tokens: Sequence[str], url: str) -> dict[str, Any] | None:
-    """The stamp of a request for *url* that the rules of *robots* allow, to be copied; None if they forbid it.
+    """Return the stamp for *url* if *robots* allows it, else None; copy it before you change it.
 
-    In the mode *obey*, without exceptions: nearly every request of nearly every crawl takes this way.
+    Valid in the mode *obey* without exceptions: the path of nearly every request in nearly every crawl.
     """
     agent = robots.addressed(tokens)
     verdict = robots.verdict_for(agent, url)
@@ -148,7 +148,7 @@ def allowing_stamp(robots: Robots, tokens: Sequence[str], url: str) -> dict[str,
 
 
 def pin_slot(request: Request, key: str) -> None:
-    """Make the requests that a middleware derives from *request* use the download slot *key* too.
+    """Give requests that a middleware derives from *request* the download slot *key*.
 
     A rendering service or a scraping API fetches from the same site; ``Request.replace`` copies the meta.
     """
@@ -157,14 +157,14 @@ def pin_slot(request: Request, key: str) -> None:
 
 
 def unpin_slot(request: Request) -> None:
-    """Undo `pin_slot`: a request that a spider makes with the meta of the response is one of its own."""
+    """Undo `pin_slot`, for a new request that a spider made with the meta of a response."""
     request.meta.pop(_PINNED, None)
 
 
 def choose_slot(request: Request, slots: DownloadSlots, targets: Targets) -> None:
-    """Put *request* into the download slot of the site that it fetches from, unless it is in one already.
+    """Put *request* into the download slot of the site that it fetches from, unless it already has a slot.
 
-    A request for a service goes to another host than its target; every other request is left alone.
+    Only requests to a service change, because the service's host is not the target's.
     """
     drop_stale_slot(request, slots, targets)
     try:
@@ -177,7 +177,7 @@ def choose_slot(request: Request, slots: DownloadSlots, targets: Targets) -> Non
 def drop_stale_slot(request: Request, slots: DownloadSlots, targets: Targets) -> None:
     """Remove the download slot of another host, which redirects and spiders copy with the rest of the meta.
 
-    One that the project chose stays, and so does one that was pinned after the last redirect.
+    A slot stays if the project chose it, or if it was pinned after the last redirect.
     """
     meta = request.meta
     urls = meta.get("redirect_urls", ())
@@ -186,7 +186,7 @@ def drop_stale_slot(request: Request, slots: DownloadSlots, targets: Targets) ->
     stamped = meta.get(META_KEY)
     origin = stamped.get("origin") if is_stamp(stamped) else None
     before = [_target(url, targets) for url in (*urls[-1:], origin) if url]
-    if meta[SLOT] in {"", *(slots.key(Request(url)) for url in before)}:  # "" is that of a data: URL
+    if meta[SLOT] in {"", *(slots.key(Request(url)) for url in before)}:  # "" is the key of a data: URL
         del meta[SLOT]
         unpin_slot(request)
 

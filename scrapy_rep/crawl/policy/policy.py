@@ -1,7 +1,7 @@
-"""What becomes of a request: the verdict of robots.txt under the modes and exceptions of the crawl's owner.
+"""Decisions about requests: the verdict of robots.txt under the modes and exceptions of the crawl's owner.
 
-`decide` is pure. `Judge` is the one place where a verdict of `robots` meets what the owner of the crawl decided:
-it adds the crawl's settings, its clock, and the events.
+`decide` is pure. Only `Judge` applies the owner's settings to a verdict of `robots`: it adds the settings, the
+clock, and the events.
 """
 
 from __future__ import annotations
@@ -34,41 +34,41 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.runtime.crawl import Crawl
 
 DONT_OBEY: Final = "dont_obey_robotstxt"
-"""Scrapy's meta key for a request that robots.txt does not apply to, and the reason in its stamp."""
+"""Scrapy's meta key for a request that ignores robots.txt, and the reason in its stamp."""
 
 FETCH: Final = "rep_fetch"
-"""Meta key: the robots.txt is fetched even if no rule is asked."""
+"""Meta key: fetch robots.txt even if the rules are not asked."""
 
 _SPECIAL: Final = frozenset({DONT_OBEY, FETCH})
-"""Meta keys of requests that ask more, or less, than those without."""
+"""Meta keys that change what a request asks."""
 
 
 class Mode(StringEnum):
-    """What the rules of a robots.txt mean for the requests of a crawl; each is a string."""
+    """How a crawl treats the rules of a robots.txt; members are strings."""
 
     OBEY = "obey"
-    """What the rules forbid is not requested."""
+    """Forbidden pages are not requested."""
     REPORT = "report"
-    """The rules are read and nothing is stopped; what they forbid is counted and stamped."""
+    """The rules are read but stop nothing; forbidden requests are counted and stamped."""
     IGNORE = "ignore"
     """The rules are not asked."""
     OFF = "off"
-    """``ROBOTSTXT_OBEY`` is False: robots.txt is not requested at all. Not a value of ``REP_MODES``."""
+    """``ROBOTSTXT_OBEY`` is False: robots.txt is not requested. Not a value of ``REP_MODES``."""
 
 
 ASKS: Final = frozenset({Mode.OBEY, Mode.REPORT})
-"""Modes under which the rules are asked."""
+"""Modes that ask the rules."""
 
 SENT_ANYWAY: Final = frozenset({Mode.REPORT, Mode.IGNORE})
-"""Modes of ``REP_MODES`` under which robots.txt stops no request."""
+"""Modes of ``REP_MODES`` in which robots.txt stops no request."""
 
 
 NOT_ASKED: Final = Verdict(allowed=True, rule=None, reason=Reason.NO_RULE)
-"""Stands for the verdict where the rules are not asked."""
+"""The verdict if the rules are not asked."""
 
 
 def forbidden_for(reason: Reason) -> Verdict:
-    """The verdict that forbids for another *reason* than a rule."""
+    """Return a verdict that forbids for a *reason* other than a rule."""
     return Verdict(allowed=False, rule=None, reason=reason)
 
 
@@ -76,7 +76,7 @@ _DELAYED: Final = forbidden_for(Reason.CRAWL_DELAY)
 
 
 class Outcome(StringEnum):
-    """What becomes of a request; each is a string."""
+    """The possible outcomes for a request; members are strings."""
 
     ALLOWED = "allowed"
     """robots.txt allows it."""
@@ -91,16 +91,16 @@ class Outcome(StringEnum):
     FORBIDDEN = "forbidden"
     """It is not sent."""
     UNREACHABLE = "unreachable"
-    """It is not sent for now: it ends in an error that Scrapy retries (``REP_UNREACHABLE``)."""
+    """It is not sent now: it ends in an error that Scrapy retries (``REP_UNREACHABLE``)."""
 
 
 _NOT_SENT: Final = {Outcome.FORBIDDEN, Outcome.UNREACHABLE}
 
 
 class Decision(NamedTuple):
-    """What becomes of a request and why. ``verdict`` counts only where the rules were asked.
+    """The outcome for a request, and the reason. ``verdict`` counts only if the rules were asked.
 
-    ``line`` is that of the rule, or of the delay, that decided; 0 for none.
+    ``line`` is the line of the rule or delay that decided; 0 for none.
     """
 
     mode: Mode
@@ -109,11 +109,11 @@ class Decision(NamedTuple):
     exception: PolicyException | None = None
     line: int = 0
     lapsed: PolicyException | None = None
-    """An exception that would cover the URL if the rule that it names still decided."""
+    """An exception that would cover the URL if its rule still decided."""
 
     @classmethod
     def forbidden(cls, mode: Mode, reason: Reason, line: int = 0) -> Decision:
-        """Forbidden for another *reason* than a rule."""
+        """Build a decision that forbids for a *reason* other than a rule."""
         return cls(mode, Outcome.FORBIDDEN, forbidden_for(reason), None, line)
 
     @property
@@ -143,7 +143,7 @@ class Modes:
     """
 
     def __init__(self, sites: Mapping[str, str]) -> None:
-        """Raises ``ValueError`` for a site or a mode that cannot be."""
+        """Read modes by site. Raises ``ValueError`` for an invalid site or mode."""
         self._modes: dict[Origin | str, Mode] = {}
         for site, mode in sites.items():
             if mode not in {Mode.OBEY, Mode.REPORT, Mode.IGNORE}:
@@ -152,8 +152,8 @@ class Modes:
                 raise ValueError(f"{site!r} has two different modes: name it once")
 
     def of(self, origin: Origin) -> Mode | None:
-        """The mode of *origin*; None if no site covers it."""
-        if origin.host.endswith("."):  # the root of the DNS: the same host
+        """Return the mode of *origin*; None if no site covers it."""
+        if origin.host.endswith("."):  # the DNS root: the same host
             origin = replace(origin, host=origin.host.rstrip("."))
         mode, domain = self._modes.get(origin) or self._modes.get(origin.host), origin.host
         while domain and mode is None:
@@ -166,7 +166,7 @@ class Modes:
 
 
 def _key(site: str) -> Origin | str:
-    """What *site* stands for: an origin, a host, or ``*.`` and a domain, which is empty for ``*``."""
+    """Parse *site* as an origin, a host, or ``*.`` and a domain, which is empty for ``*``."""
     if site == "*":
         return "*."
     if site.startswith("*."):
@@ -180,7 +180,7 @@ def _key(site: str) -> Origin | str:
 
 
 def _host(name: str, site: str) -> str:
-    """*name* as `Origin` spells hosts. Raises ``ValueError`` for a *site* that is no host."""
+    """Spell *name* as `Origin` spells hosts. Raises ``ValueError`` if *site* is not a host."""
     is_bare_ipv6 = name.count(":") > 1 and "[" not in name
     try:
         origin = origin_in_settings(f"https://[{name}]" if is_bare_ipv6 else f"https://{name}")
@@ -207,14 +207,14 @@ class Policy:
     def from_settings(cls, settings: RepSettings, default: Mode) -> Policy:
         """Read ``REP_MODES``, ``REP_EXCEPTIONS`` and ``REP_EXCEPTIONS_FILE``. Raises `InvalidSettingError`.
 
-        *default* is the mode of other sites.
+        *default* is the mode of all other sites.
         """
         with _naming("REP_MODES"):
             modes = Modes(settings.modes)
         return cls(modes, ExceptionIndex(exceptions_of(settings)), default)
 
     def mode(self, url: str) -> Mode:
-        """The mode of the site of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
+        """Return the mode of the site of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
         return self.modes.of(Origin.from_url(url)) or self.default if self.has_modes else self.default
 
     @property
@@ -223,14 +223,14 @@ class Policy:
         return self.default is not Mode.OFF or self.has_modes
 
     def exception(self, url: str, verdict: Verdict, now: float) -> PolicyException | None:
-        """The exception that lets *url* pass at *now* (POSIX seconds) although *verdict* forbids it, or None."""
+        """Return the exception that lets *url* pass at *now* (POSIX seconds) despite *verdict*, or None."""
         if not self.has_exceptions:
             return None
         rule = str(verdict.rule) if verdict.rule else None
         return self.exceptions.find(url, verdict.reason, rule, now)
 
     def delay_exception(self, url: str, now: float) -> PolicyException | None:
-        """The exception that lifts the Crawl-delay for *url*, or None."""
+        """Return the exception that lifts the Crawl-delay for *url*, or None."""
         return self.exception(url, _DELAYED, now)
 
     def __repr__(self) -> str:
@@ -238,10 +238,10 @@ class Policy:
 
 
 def decide(verdict: Verdict | None, url: str, mode: Mode, policy: Policy, now: float) -> Decision:
-    """What becomes of a request for *url* at *now* (POSIX seconds), whose site has this *mode*.
+    """Decide a request for *url* at *now* (POSIX seconds) under the *mode* of its site.
 
-    *verdict* is that of robots.txt, None where the rules are not asked. The gate, the queue, the door, commands
-    and contracts all come here, so a request has one fate wherever the question is put.
+    *verdict* is that of robots.txt, None if the rules are not asked. The gate, the queue, the door, commands and
+    contracts all call this, and get the same decision for the same request.
     """
     if verdict is None:
         return Decision(mode, Outcome.OFF if mode is Mode.OFF else Outcome.IGNORED)
@@ -262,7 +262,7 @@ def is_exempt(request: Request) -> bool:
 
 
 class Judge:
-    """Decides about the requests of one crawl, by its *policy* and the robots.txt files in *registry*."""
+    """Decides the requests of a crawl by its *policy* and the robots.txt files in *registry*."""
 
     def __init__(self, crawl: Crawl, registry: Registry, policy: Policy) -> None:
         self.registry, self.policy = registry, policy
@@ -273,7 +273,7 @@ class Judge:
     # Which requests ask.
 
     def mode(self, request: Request) -> Mode | None:
-        """The mode of the site of *request*; None for a URL scheme that has no robots.txt.
+        """Return the mode of the site of *request*; None for a URL scheme that has no robots.txt.
 
         Raises ``ValueError`` for a URL without a usable host.
         """
@@ -284,7 +284,7 @@ class Judge:
         return self.policy.mode(url) if url.partition(":")[0].lower() in SCHEMES else None
 
     def asks(self, request: Request) -> bool:
-        """Whether *request* needs a robots.txt: to be judged, for its delays, or because of meta ``rep_fetch``."""
+        """Whether *request* needs a robots.txt: for a verdict, for delays, or for its meta key ``rep_fetch``."""
         must_fetch = request.meta.get(FETCH)
         if is_exempt(request) and not must_fetch:
             return False
@@ -294,13 +294,13 @@ class Judge:
         return mode in ASKS or (self._asks_for_delays if mode is Mode.OFF else self._crawl.keeps_delays)
 
     def asks_rules(self, request: Request) -> bool:
-        """Whether the rules of robots.txt are asked about *request*, whatever follows from them."""
+        """Whether the rules of robots.txt are asked about *request*, whatever their effect."""
         return not is_exempt(request) and self.mode(request) in ASKS
 
     def state_to_ask(self, request: Request) -> OriginState | None:
-        """The state of the origin whose robots.txt must be known before *request* starts; None if none must be.
+        """Return the state of the origin whose robots.txt *request* needs before it starts, or None.
 
-        None also for a URL without a usable host, which the gate rejects.
+        None also stands for a URL without a usable host, which the gate rejects.
         """
         try:
             if not (self._is_plain and _SPECIAL.isdisjoint(request.meta)) and not self.asks(request):
@@ -310,7 +310,7 @@ class Judge:
             return None
 
     def _waits(self, request: Request) -> bool:
-        """Whether *request* waits for further attempts at its robots.txt: not if it is sent anyway."""
+        """Whether *request* waits for retries of its robots.txt: not if it is sent anyway."""
         return self._is_plain or self.policy.mode(self._targets.of(request)) not in SENT_ANYWAY
 
     async def wait_for(self, request: Request) -> Robots:
@@ -321,12 +321,12 @@ class Judge:
         """As `Registry.flight`."""
         return self.registry.flight(state, cause, waits=self._waits(cause))
 
-    # What is decided.
+    # Decisions.
 
     def decide(self, robots: Robots, request: Request, url: str | None = None) -> Decision:
-        """What becomes of *request* by the rules of *robots*, under the modes and exceptions of this crawl.
+        """Decide *request* by the rules of *robots*, under the modes and exceptions of this crawl.
 
-        *url* is another URL than its own, under which it may be sent.
+        *url* replaces the request's own URL if it may be sent under another.
         """
         url = url or self._targets.of(request)
         mode = Mode.IGNORE if is_exempt(request) else self.policy.mode(url)
@@ -337,7 +337,7 @@ class Judge:
         return cast("Decision", self._events.deciding.change(decision, request, robots, url))
 
     def decide_by(self, verdict: Verdict, url: str, mode: Mode) -> Decision:
-        """What becomes of a request for *url*, whose site has this *mode*, by a given *verdict*."""
+        """Decide a request for *url*, whose site has this *mode*, by *verdict*."""
         decision = decide(verdict, url, mode, self.policy, clock.time())
         if self.policy.has_exceptions:
             if decision.lapsed is not None:
@@ -346,7 +346,7 @@ class Judge:
         return decision
 
     def delay_exception(self, request: Request) -> PolicyException | None:
-        """The exception that lifts the Crawl-delay for *request*, or None."""
+        """Return the exception that lifts the Crawl-delay for *request*, or None."""
         if not self.policy.has_exceptions:
             return None
         found = self.policy.delay_exception(self._targets.of(request), clock.time())
@@ -354,7 +354,7 @@ class Judge:
         return found
 
     def has_no_delay(self, request: Request) -> bool:
-        """Whether delays do not apply to *request*: it does not obey robots.txt, or an exception covers it."""
+        """Whether *request* is free of delays: it does not obey robots.txt, or an exception covers it."""
         return is_exempt(request) or self.delay_exception(request) is not None
 
     def _report_expired(self) -> None:
@@ -364,7 +364,7 @@ class Judge:
 
 
 def exceptions_of(settings: RepSettings) -> list[PolicyException]:
-    """The exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""
+    """Read the exceptions in *settings* and in the file that they name. Raises `InvalidSettingError`."""
     now = clock.time()
     with _naming("REP_EXCEPTIONS"):
         found = read_exceptions(settings.exceptions, now=now)

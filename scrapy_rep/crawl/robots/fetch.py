@@ -1,7 +1,7 @@
-"""One fetch of a robots.txt through Scrapy's engine: the request, its redirects, its attempts and its size.
+"""A fetch of a robots.txt through Scrapy's engine: the request, its redirects, its attempts and its size.
 
-Redirects and attempts are counted here, not by Scrapy's middlewares, so that the outcome does not depend on what
-the project does with redirects and retries. Nothing a server does raises: a failure is a result too.
+This module counts redirects and attempts, not Scrapy's middlewares: the outcome must not depend on how the
+project treats redirects and retries. Nothing a server does raises: a failure is a result.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_HOPS: Final = 5
 """Redirects followed in a row: RFC 9309 section 2.3.1.2, "at least five consecutive redirects"."""
 
 MAX_HEADER: Final = 1_024
-"""Octets; a longer header value is ignored. Validators are stored and sent again."""
+"""Bytes; longer header values are ignored. Validators are stored and sent again."""
 
 _FIELDS_OF_CACHE: Final = {"cache-control": "cache_control", "etag": "etag", "last-modified": "last_modified"}
 _READ: Final = {name.title().encode(): name for name in (*HEADERS, *_FIELDS_OF_CACHE)}  # as Scrapy spells keys
@@ -61,11 +61,11 @@ class FetchResult(NamedTuple):
     """The outcome of a fetch.
 
     ``url`` answered or failed, after redirects through ``hops``; ``status`` is None without an answer. ``error``
-    says why the origin is unreachable, ``final`` that another attempt would not change it; ``retry_after`` is the
-    number of seconds that the server asked for; ``attempts`` counts the attempts made. ``unchanged``: the server
-    answered 304, and the known entry stays valid. ``is_cached``: Scrapy's HTTP cache answered. ``cache_control``,
-    ``etag`` and ``last_modified`` are headers of the answer. ``warning`` says what is odd about the body. Where
-    ``is_of_site`` is False, a proxy or a service refused the request, and nothing is known of the origin.
+    says why the origin is unreachable, ``final`` that another attempt would not help; ``retry_after`` is the
+    server's Retry-After in seconds; ``attempts`` counts the attempts made. ``unchanged``: the server answered 304,
+    and the known entry stays valid. ``is_cached``: Scrapy's HTTP cache answered. ``cache_control``, ``etag`` and
+    ``last_modified`` are headers of the answer. ``warning`` describes an oddity of the body. If ``is_of_site`` is
+    False, a proxy or a service refused the request, and the result says nothing about the origin.
     """
 
     access: Access
@@ -87,9 +87,9 @@ class FetchResult(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """Which robots.txt is fetched, and because of which request; see `Fetcher.fetch`.
+    """The robots.txt to fetch, and the request that causes the fetch; see `Fetcher.fetch`.
 
-    One that ``is_live`` is not answered by Scrapy's HTTP cache.
+    With ``is_live``, the answer must not come from Scrapy's HTTP cache.
     """
 
     origin: Origin
@@ -100,7 +100,7 @@ class _Task(NamedTuple):
 
 
 class Fetcher:
-    """Fetches robots.txt files for one crawl."""
+    """Fetches the robots.txt files of a crawl."""
 
     def __init__(self, crawl: Crawl, backoff: Backoff, origins: Origins) -> None:
         self.downloads = Downloads(crawl)
@@ -121,14 +121,13 @@ class Fetcher:
         retry_for: float,
         is_live: bool = False,
     ) -> FetchResult:
-        """Fetch the robots.txt of *origin* for the request *cause*; revalidate the *known* entry if there is one.
+        """Fetch the robots.txt of *origin* for the request *cause*; revalidate the *known* entry, if any.
 
-        While the origin is unreachable, further attempts follow at growing intervals. The last one ends
-        *retry_for* seconds after the start of the first, and later where the process stood still between two; none
-        starts once the crawl is closing. An attempt asks the network: where Scrapy's HTTP cache says
-        *unreachable*, the server is asked at once, unless the cache replays a crawl offline. One that *is_live*
-        passes by that cache. *forbids* says whether robots.txt forbids the URL of a redirect. Raises only what
-        ends the process or cancels the fetch.
+        While the origin is unreachable, retry at growing intervals. The last attempt ends *retry_for* seconds
+        after the start of the first, later if the process stalled between attempts; no attempt starts once the
+        crawl is closing. Attempts use the network: if Scrapy's HTTP cache says *unreachable*, ask the server at
+        once, unless the cache replays a crawl offline. *is_live* bypasses that cache. *forbids* says whether
+        robots.txt forbids the URL of a redirect. Raises only exceptions that end the process or cancel the fetch.
         """
         if not _can_exist(origin.host):
             error = FetchError(f"{origin.host} is not a valid host name")
@@ -152,7 +151,7 @@ class Fetcher:
                 self._log_retry(origin, result, due)
             if not await self._crawl.engine.pause(due - clock.monotonic()):
                 break
-            until += clock.monotonic() - due  # while the process stood still it did not wait
+            until += clock.monotonic() - due  # time in which the process stalled does not count as waiting
         return result if attempts == 1 else result._replace(attempts=attempts)
 
     def _log_retry(self, origin: Origin, failed: FetchResult, due: float) -> None:
@@ -165,7 +164,7 @@ class Fetcher:
     async def _attempt(self, task: _Task, until: float) -> FetchResult:
         url, known = task.origin.robots_url, task.known
         hops: list[str] = []
-        sent: Request | None = None  # while it is under way
+        sent: Request | None = None  # set while the request is under way
         try:
             while True:
                 validators = _validators(known, url)
@@ -187,7 +186,7 @@ class Fetcher:
                 url = target
         except Exception as error:  # noqa: BLE001  # no failure means "allowed"
             is_of_site = not isinstance(error, ClosingError)  # else nothing was asked
-            is_final = isinstance(error, IgnoreRequest) or speaks_no_tls(error)  # then it would be the same again
+            is_final = isinstance(error, IgnoreRequest) or speaks_no_tls(error)  # a retry would fail again
             if sent is not None and is_of_proxy(sent, error):
                 is_of_site, is_final = False, download.names_proxy or is_of_environment(sent)
             result = FetchResult(Access.UNREACHABLE, url, hops=tuple(hops), error=error, final=is_final)
@@ -204,7 +203,7 @@ class Fetcher:
         return request
 
     def _carried(self, url: str, request: Request, response: Response, download: Download) -> Response:
-        """Note who carried the *download*; return *response* under the *url* that was asked for."""
+        """Note who carried the *download*; return *response* under the requested *url*."""
         sent, is_direct = response.request or request, self._crawl.targets.of(request) is request.url
         if not is_direct or (self._settings.request_hook is not None and request.url != url):
             download.via = Via.SERVICE
@@ -246,12 +245,12 @@ class Fetcher:
 
 
 def _can_exist(host: str) -> bool:
-    """Whether *host* is an address or a name that a look-up could find (RFC 1034 section 3.1, and underscores)."""
+    """Whether *host* is an IP address or a name that DNS can hold (RFC 1034 section 3.1, and underscores)."""
     return ":" in host or (len(host) <= 254 and _NAME.fullmatch(host) is not None)
 
 
 def _validators(known: Entry | None, url: str) -> dict[str, str]:
-    """Headers that revalidate the *known* entry: RFC 9309 section 2.4, RFC 9110 section 13.1."""
+    """Return headers that revalidate the *known* entry: RFC 9309 section 2.4, RFC 9110 section 13.1."""
     if known is None or known.access is not Access.SUCCESSFUL or known.url != url:
         return {}
     headers = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
@@ -265,7 +264,7 @@ def _unchanged(known: Entry, response: Response) -> FetchResult:
 
 
 def _headers(response: Response) -> dict[str, str]:
-    """The headers of *response* that are read, by name in lower case; none longer than `MAX_HEADER`."""
+    """Return the headers of *response* that this module reads, by lower-case name, up to `MAX_HEADER` bytes."""
     found = {}
     for key in response.headers.keys() & _READ.keys():
         value = b", ".join(response.headers.getlist(key)).decode("latin-1").strip()
@@ -279,7 +278,7 @@ def _of_cache(said: dict[str, str]) -> dict[str, Any]:
 
 
 def _redirect_target(response: Response) -> str | None:
-    """The URL that *response* redirects to, empty if it is unusable; None if it is not a redirect."""
+    """Return the URL that *response* redirects to, empty if it is unusable; None if it is not a redirect."""
     location = response.headers.get(b"Location") if response.status in _REDIRECTS else None
     if not location:
         return None

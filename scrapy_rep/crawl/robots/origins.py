@@ -1,4 +1,4 @@
-"""The origins that a crawl knows, one `OriginState` each, bounded in number and memory, and their fetches."""
+"""The origins of a crawl, bounded in number and memory, with one `OriginState` per origin, and their fetches."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# How nearly every URL starts. Of URLs with equal starts the origins are equal.
+# The start of nearly every URL. URLs with equal starts have equal origins.
 _START: Final = re.compile(r"https?://[a-z0-9.-]+(?::[0-9]+)?(?=[/?#]|\Z)")
 
 
 class SingleFlight(Generic[T]):
     """Work that runs once, in the background, for any number of waiters. Cancelling a waiter affects no other.
 
-    Scrapy's own middleware lets all waiting requests await one shared Deferred: the first one consumes its result,
-    the others read None, which means "allowed". Here every waiter has a future of its own, and all of them are
-    released however the work ends.
+    Scrapy's own middleware lets all waiting requests await one shared Deferred: the first request consumes the
+    result, the others read None, which means "allowed". Here every waiter has its own future, and all of them
+    resume however the work ends.
     """
 
     def __init__(self, ended: Callable[[], None]) -> None:
-        """*ended* is called when the work has ended, before the waiters resume."""
+        """Call *ended* when the work has ended, before the waiters resume."""
         self._ended = ended
         self._waiters: list[Deferred[T]] = []
-        self._release: Callable[[Deferred[T]], None] | None = None  # once it has ended
+        self._release: Callable[[Deferred[T]], None] | None = None  # set when the work has ended
         self._running: Deferred[None] | None = None
 
     def start(self, work: Coroutine[Any, Any, T]) -> None:
@@ -47,11 +47,11 @@ class SingleFlight(Generic[T]):
 
     @property
     def waiting(self) -> int:
-        """How many await the result."""
+        """The number of waiters."""
         return len(self._waiters)
 
     async def join(self) -> T:
-        """Wait for the result of the work; raise what the work raised."""
+        """Wait for the result of the work, and return it, or raise its exception."""
         waiter: Deferred[T] = Deferred()
         if self._release is None:
             self._waiters.append(waiter)
@@ -97,12 +97,12 @@ _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class OriginState:
-    """What a crawl knows of one origin: its ``robots``, current or not, and the ``flight`` that fetches them.
+    """A crawl's state of an origin: its ``robots``, current or expired, and the ``flight`` that fetches them.
 
-    ``refusals`` are what to tell requests while a proxy, or none that the request names, refuses to fetch the
-    robots.txt: by `proxy_of`. They say nothing about the origin, so they are in no store, and gone in seconds.
+    ``refusals`` are the answers for requests whose proxy refuses to fetch the robots.txt, by `proxy_of` (empty if
+    the request names no proxy). They say nothing about the origin: no store keeps them, and they last seconds.
 
-    Whoever waits for the origin holds its state: another one would not hear of the end of the flight.
+    Whoever waits for the origin holds its state, because a new state would not learn of the flight's end.
     """
 
     __slots__ = ("__weakref__", "asks_network", "flight", "origin", "queued", "refusals", "robots")
@@ -110,11 +110,11 @@ class OriginState:
     def __init__(self, origin: Origin) -> None:
         self.origin = origin
         self.robots: Robots | None = None
-        # Whether a page goes to the network, so that Scrapy's HTTP cache may not answer for its robots.txt.
+        # Whether a page goes to the network: Scrapy's HTTP cache may then not answer for its robots.txt.
         self.asks_network = False
         self.flight: SingleFlight[Robots] | None = None
         self.refusals: Mapping[str, Robots] = _NONE
-        # What `pacing` holds back until the flight lands, for the count of those that wait.
+        # Requests that `pacing` holds back until the flight lands; `waiting` counts them.
         self.queued: Collection[Sized] = ()
 
     @property
@@ -129,19 +129,19 @@ class OriginState:
 
 
 class Origins:
-    """The states of origins. Of too many robots.txt files, the least recently used are evicted."""
+    """The states of origins; at the limits, the least recently used robots.txt files are evicted."""
 
     def __init__(self, max_origins: int, max_octets: int) -> None:
         self._max_origins = max_origins
         self._max_octets = max_octets
         self._states: WeakValueDictionary[Origin, OriginState] = WeakValueDictionary()
-        self._by_start: dict[str, OriginState] = {}  # saves nearly every URL its way to an `Origin`
-        self._kept: OrderedDict[OriginState, int] = OrderedDict()  # those with robots, and the octets these take
+        self._by_start: dict[str, OriginState] = {}  # spares nearly every URL the parsing of its `Origin`
+        self._kept: OrderedDict[OriginState, int] = OrderedDict()  # states with robots, and the bytes of those
         self._octets = 0
         self.evicted = 0
 
     def at(self, url: str) -> OriginState:
-        """The state of the origin of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
+        """Return the state of the origin of *url*. Raises ``ValueError`` for a URL that has no robots.txt."""
         start = _START.match(url)
         if start is None:
             return self.of(Origin.from_url(url))
@@ -154,14 +154,14 @@ class Origins:
         return state
 
     def of(self, origin: Origin) -> OriginState:
-        """The state of *origin*."""
+        """Return the state of *origin*."""
         state = self._states.get(origin)
         if state is None:
             state = self._states[origin] = OriginState(origin)
         return state
 
     def current(self, state: OriginState) -> Robots | None:
-        """The robots.txt of *state* if it applies now; that origin is then the most recently used one."""
+        """Return the robots.txt of *state* if it applies now, and mark the origin as most recently used."""
         robots = state.robots
         if robots is None or not robots.not_before <= clock.time() < robots.until:
             return None
@@ -169,7 +169,7 @@ class Origins:
         return robots
 
     def put(self, state: OriginState, robots: Robots, octets: int) -> None:
-        """Keep *robots*, which take *octets* of memory; without room for them alone they are not kept."""
+        """Keep *robots*, which take *octets* bytes of memory, unless they exceed the limit alone."""
         self._octets -= self._kept.pop(state, 0)
         if octets > self._max_octets:
             state.robots = None
@@ -185,7 +185,7 @@ class Origins:
             self.evicted += 1
 
     def resize(self, robots: Robots, kept_octets: int) -> None:
-        """Note that extras keep *kept_octets* for *robots*, which count as long as it is in memory."""
+        """Count *kept_octets*, the bytes that extras keep for *robots*, while it is in memory."""
         robots.kept_octets = kept_octets
         state = self._states.get(robots.entry.origin)
         if state is not None and state.robots is robots:

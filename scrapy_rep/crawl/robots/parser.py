@@ -1,6 +1,6 @@
 """The rule engine as a parser back-end: ``ROBOTSTXT_PARSER = "scrapy_rep.RepRobotParser"``.
 
-It also works in Scrapy's own middleware; only the rules change there.
+It also works in Scrapy's own middleware, where it changes only how rules are read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RepRobotParser(RobotParser):
-    """The parser of one robots.txt; ``robotstxt`` is the parsed file.
+    """Parser of a robots.txt; ``robotstxt`` is the parsed file.
 
     A *user_agent* is a User-Agent header or a product token. ``REP_USER_AGENTS`` overrides it.
     """
@@ -33,7 +33,7 @@ class RepRobotParser(RobotParser):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler | None, robotstxt_body: bytes) -> Self:
-        """Build the parser as Scrapy does; without a *crawler* the default settings apply."""
+        """Build the parser as Scrapy does; without a *crawler*, the default settings apply."""
         if crawler is None:
             return cls(robotstxt_body)
         settings = Crawl.of(crawler).settings
@@ -44,17 +44,17 @@ class RepRobotParser(RobotParser):
         return self.verdict(url, self._tokens(user_agent)).allowed
 
     def verdict(self, url: str | bytes, tokens: Sequence[str]) -> Verdict:
-        """The verdict on *url* for the first of *tokens* that has a group, else for any crawler."""
+        """Return the verdict on *url* for the first of *tokens* that has a group, else for any crawler."""
         return self.robotstxt.verdict(self.addressed(tokens), url)
 
     def addressed(self, tokens: Sequence[str]) -> str:
-        """The first of *tokens* that a group names, else the last one."""
+        """Return the first of *tokens* that a group names, else the last token."""
         if len(tokens) == 1:
             return tokens[0]
         return next((token for token in tokens if self.robotstxt.has_group(token)), tokens[-1])
 
     def crawl_delay(self, user_agent: str | bytes) -> float | None:
-        """The Crawl-delay for *user_agent* in seconds, or None."""
+        """Return the Crawl-delay for *user_agent* in seconds, or None."""
         return self.robotstxt.crawl_delay(self.addressed(self._tokens(user_agent)))
 
     @property

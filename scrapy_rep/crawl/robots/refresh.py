@@ -1,4 +1,4 @@
-"""Where the current entry of an origin comes from: the store, another process, or a fetch of our own."""
+"""Sources of an origin's current entry: the store, another process, or our own fetch."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _LEASE_LIFE: Final = 9.0  # seconds that a lease outlives the process that holds
 
 
 class Refresher:
-    """Refreshes the entries of one crawl.
+    """Refreshes the entries of a crawl.
 
-    One process at a time fetches an origin: the one with the lease. The others wait for its entry. A lease is
-    short, and renewed while the fetch lasts: a process that dies delays the others by some seconds.
+    Only the process that holds the lease on an origin fetches it. The others wait for its entry. A lease is short
+    and is renewed during the fetch, so a process that dies delays the others only by seconds.
     """
 
     def __init__(self, crawl: Crawl, store: Store, origins: Origins) -> None:
@@ -59,11 +59,11 @@ class Refresher:
         retries: bool = True,
         is_live: bool = False,
     ) -> tuple[Entry, FetchResult | None]:
-        """The current entry of *origin*, and the fetch that brought it; None if it was in the store.
+        """Return the current entry of *origin* and the result of its fetch, None if the store had the entry.
 
-        *known* is the entry in memory, the rest is as in `Fetcher.fetch`.
+        *known* is the entry in memory; other arguments are as in `Fetcher.fetch`.
 
-        *retries* is whether requests wait for further attempts while the origin is unreachable.
+        *retries* says whether requests wait for further attempts while the origin is unreachable.
         """
         store, began = self._store_of(origin), clock.time()
         latest, interval = known, _FIRST_POLL
@@ -101,17 +101,17 @@ class Refresher:
 
     async def _renew(self, origin: Origin) -> None:
         store = self._store_of(origin)
-        with suppress(IgnoreRequest):  # by a store that has to answer
+        with suppress(IgnoreRequest):  # raised by a store that is required to answer
             is_ours = await store.acquire_lease(origin, _LEASE_LIFE)
             if is_ours and origin not in self._leased:  # the fetch has ended meanwhile
                 await store.release_lease(origin)
 
     async def save(self, entry: Entry) -> None:
-        """Store *entry*, which a fetch brought, and release the lease on its origin."""
+        """Store the fetched *entry*, and release the lease on its origin."""
         await self._store_of(entry.origin).put(entry)
 
     async def give_up(self, origin: Origin) -> None:
-        """Release the lease on *origin*, of which a fetch brought nothing."""
+        """Release the lease on *origin* after a fetch without an entry to store."""
         await self._store_of(origin).release_lease(origin)
 
     @staticmethod
@@ -123,8 +123,8 @@ class Refresher:
     def _is_current(self, entry: Entry, began: float, cause: Request) -> bool:
         """Whether *entry* needs no fetch for *cause*.
 
-        An origin that an earlier crawl found unreachable is tried again at once, and so is one that refused its
-        client, or whose HTTP status means something else under the settings of this crawl.
+        An entry from an earlier crawl is fetched again at once if the origin was unreachable, refused its client,
+        or answered with an HTTP status that means something else under this crawl's settings.
         """
         now = clock.time()
         if self.freshness.usable_until(entry, now) <= now:
@@ -132,13 +132,13 @@ class Refresher:
         meaning = self._settings.status_access.get(entry.status or 0, entry.access)
         is_refused = not entry.failures and entry.status in REFUSALS
         if is_refused and any(client_of(entry.origin.robots_url, cause, self._settings)):
-            return False  # another process may have stored this just now, whose client lacked what *cause* has
+            return False  # another process may have stored this just now, with a client that lacks these headers
         return meaning is entry.access and (entry.tried_at >= began or not (entry.failures or is_refused))
 
     def _is_worth_retrying(self, known: Entry | None, stored: Entry | None) -> bool:
-        """Whether requests wait for further attempts if the first one fails.
+        """Whether requests wait for further attempts if the first attempt fails.
 
-        Not if the origin was unreachable a moment ago, and not if a stale copy can be served at once.
+        They do not if the origin was unreachable a moment ago, or if a stale copy can be served at once.
         """
         if known is not None and known.failures:
             return False
@@ -160,7 +160,7 @@ class Refresher:
         return self.freshness.failed(entry, now, result.attempts, result.retry_after)
 
     def _store_of(self, origin: Origin) -> Store:
-        """Where the entry of *origin* is kept: nowhere for a loopback site, unless the user configured a store.
+        """Return the store for *origin*: none for a loopback site, unless the user configured a store.
 
         A developer's own site changes by the minute.
         """

@@ -1,7 +1,7 @@
-"""The robots.txt files of one crawl: which are in memory, and one fetch at a time for each of the others.
+"""The robots.txt files of a crawl: those in memory, and a single fetch at a time for each other origin.
 
-Who needs one is decided above: `policy` asks `Registry.wait_for`. What has to happen when a robots.txt arrives is
-subscribed to `Events.answered` and `Events.loaded`.
+`policy` decides which requests need a robots.txt, and calls `Registry.wait_for`. Code that acts on a new file
+subscribes to `Events.answered` and `Events.loaded`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Registry:
-    """The robots.txt files of one crawl, one state for each origin."""
+    """The robots.txt files of a crawl, with one state per origin."""
 
     def __init__(self, crawl: Crawl, store: Store) -> None:
-        """Raises whatever the parser back-end raises if it cannot be used: now, and not at the first page."""
+        """Build the registry. A parser back-end that cannot be used raises here, not at the first page."""
         settings = crawl.settings
         self.store = store
         self.origins = Origins(settings.memory_entries, settings.memory_size)
@@ -50,14 +50,14 @@ class Registry:
         crawl.events.closing.subscribe(self._cancel_prefetches)
 
     def current(self, url: str) -> Robots | None:
-        """The robots.txt that applies to *url*, or None if it is not in memory or has expired; never waits.
+        """Return the robots.txt that applies to *url*, or None if it is not in memory or has expired. Never waits.
 
         Raises ``ValueError`` for a URL that has no robots.txt.
         """
         return self.origins.current(self.origins.at(url))
 
     def current_for(self, request: Request) -> Robots | None:
-        """As `current`; None as well where others were refused, and the client of *request* may be let in."""
+        """As `current`, but None if the server refused other clients and may let in the client of *request*."""
         robots = self.current(self._targets.of(request))
         if robots is not None and not self._is_for(request, robots):
             robots.until = 0.0
@@ -68,22 +68,22 @@ class Registry:
         return robots.refused is None or self._client(request, robots.entry.origin) <= robots.refused
 
     def _client(self, request: Request, origin: Origin) -> frozenset[Any]:
-        """The names of what may let the client of *request* in, when it asks for the robots.txt of *origin*."""
+        """Return the names of headers and meta keys with which *request* asks *origin* for its robots.txt."""
         return frozenset[Any]().union(*client_of(origin.robots_url, request, self._crawl.settings))
 
     def ask_network(self, request: Request) -> None:
-        """Have the robots.txt for *request*, which goes to the network, fetched from there if it was replayed."""
+        """Expire a robots.txt replayed from Scrapy's HTTP cache, because *request* goes to the network."""
         state = self.origins.at(self._targets.of(request))
         if state.robots is not None and state.robots.is_replayed:
             state.asks_network, state.robots.until = True, 0.0
 
-    # How one gets into memory.
+    # How a robots.txt gets into memory.
 
     async def wait_for(self, request: Request, *, waits: bool = True) -> Robots:
-        """The robots.txt that applies to *request*; fetch it if it is not cached.
+        """Return the robots.txt that applies to *request*; fetch it if it is not cached.
 
-        What the proxy of another request refused is asked again, through that of this one. *waits* is as in
-        `flight`.
+        If the proxy of another request refused to fetch it, ask again through the proxy of *request*. *waits* is
+        as in `flight`.
         """
         state, proxy = self.origins.at(self._targets.of(request)), proxy_of(request)
         while True:
@@ -92,14 +92,14 @@ class Registry:
                 return robots
 
     def refusal(self, state: OriginState, request: Request) -> Robots | None:
-        """What to tell *request* while its proxy refuses to fetch the robots.txt of *state*, else None."""
+        """Return the answer for *request* while its proxy refuses to fetch the robots.txt of *state*, or None."""
         robots = state.refusals.get(proxy_of(request))
         return robots if robots is not None and robots.is_current(clock.time()) else None
 
     def flight(self, state: OriginState, cause: Request, *, waits: bool = True) -> SingleFlight[Robots]:
-        """The fetch of the robots.txt of *state* for the request *cause*: the one in progress, or a new one.
+        """Return the fetch in progress of the robots.txt of *state*, or start a fetch for the request *cause*.
 
-        *waits* is whether the request waits for further attempts while the origin is unreachable.
+        *waits* says whether the request waits for further attempts while the origin is unreachable.
         """
         if state.flight is None:
             flight = state.flight = self._flying[state] = SingleFlight(ended=partial(self._landed, state))
@@ -113,7 +113,7 @@ class Registry:
         self._events.landed.send(state)
 
     def _cancel_prefetches(self) -> None:
-        """Cancel the fetches that no request awaits: the crawl is closing."""
+        """Cancel fetches that no request awaits, because the crawl is closing."""
         for flight in [*self._flying.values()]:
             if not flight.waiting:
                 flight.cancel()
@@ -125,7 +125,7 @@ class Registry:
 
     @property
     def downloads(self) -> int:
-        """Number of robots.txt requests in flight; attempts that wait for their time do not count."""
+        """Number of robots.txt requests in flight; attempts that wait for a retry do not count."""
         return len(self._refresher.fetcher.downloads)
 
     async def _load(self, state: OriginState, cause: Request, *, waits: bool) -> Robots:
@@ -134,7 +134,7 @@ class Registry:
             refusal = self.refusal(state, cause)
             if refusal is not None:
                 return refusal
-            waits = waits and proxy_of(cause) not in state.refusals  # else requests have waited before
+            waits = waits and proxy_of(cause) not in state.refusals  # else requests have already waited
         before = known.entry if known is not None and not (known.is_replayed and state.asks_network) else None
         forbids = partial(self._forbids_redirect, cause, False)
         entry, result = await self._refresher.refresh(
@@ -156,20 +156,20 @@ class Registry:
 
     @staticmethod
     def _refuse(state: OriginState, robots: Robots, proxy: str) -> None:
-        """Keep *robots* for the requests through *proxy*, which refused, until it may be asked again."""
+        """Keep *robots* for requests through *proxy*, which refused, until the proxy may be asked again."""
         robots.refused_by, now = proxy, clock.time()
         others = {name: one for name, one in state.refusals.items() if one.is_current(now)}
         state.refusals = {**others, proxy: robots}
 
     async def refresh(self, file: Origin, cause: Request, known: Entry | None) -> tuple[Entry, FetchResult | None]:
-        """As `Refresher.refresh`, for a *file* that is no robots.txt. Its redirects ask the hosts they lead to."""
+        """As `Refresher.refresh`, for a *file* other than robots.txt; each redirect needs its target's consent."""
         forbids = partial(self._forbids_redirect, cause, True)
         return await self._refresher.refresh(file, cause, known, forbids=forbids, retries=False)
 
     async def save(self, entry: Entry, result: FetchResult | None, robots: Robots, cause: Request) -> None:
-        """Store what a fetch brought; the delay of *robots* counts from the answer before others can read it.
+        """Store a fetched *entry*. The delay of *robots* starts first, before other processes can read the entry.
 
-        What a proxy said is not stored: other processes may have another one. Nor is a replay, which is old.
+        A proxy's refusal is not stored, because other processes may use another proxy. Nor is a replay: it is old.
         """
         if result is None:
             return
@@ -182,7 +182,7 @@ class Registry:
     async def _forbids_redirect(self, cause: Request, asks_first: bool, url: str) -> bool:
         """Whether robots.txt forbids the target of a redirect.
 
-        For a robots.txt that redirects, none is fetched to find out: two could wait for each other.
+        A redirected robots.txt is checked only against files in memory: two fetches could wait for each other.
         """
         robots = self.current(url)
         if robots is None and asks_first:
@@ -190,15 +190,15 @@ class Registry:
         return robots is not None and not self.allows(robots, url, cause)
 
     def allows(self, robots: Robots, url: str, cause: Request) -> bool:
-        """Whether the rules of *robots* allow *url*, however it is sent, to the crawler that sends *cause*."""
+        """Whether *robots* allows *url*, in every spelling that may be sent, to the crawler of *cause*."""
         tokens = self._crawl.product_tokens.of(cause)
         handler = self._crawl.downloader.handler_of(url.partition(":")[0])
         return all(robots.verdict(tokens, each).allowed for each in (url, *spellings(url, handler)))
 
-    # From an entry to what answers for it.
+    # From an entry to a parser.
 
     def build(self, entry: Entry, result: FetchResult | None, known: Robots | None) -> Robots:
-        """*entry*, which *result* brought, with its parser; that of *known* is reused if nothing changed."""
+        """Build the `Robots` of *entry*, from *result*; reuse the parser of *known* if nothing changed."""
         freshness, now = self.freshness, clock.time()
         access, until = freshness.access(entry, now), freshness.usable_until(entry, now)
         error = _kept(_why_unreachable(entry, result)) if access is Access.UNREACHABLE else None
@@ -212,7 +212,7 @@ class Registry:
             return Robots(entry, Access.UNREACHABLE, until, unparsed, _kept(parser_error), source)
 
     def _body(self, entry: Entry, access: Access) -> bytes:
-        """What the parser back-end reads: the body, or the rules that *access* stands for."""
+        """Return the input of the parser back-end: the body, or the rules that *access* stands for."""
         if access is Access.UNREACHABLE:
             access = self._crawl.settings.unreachable.access
         return rules_by(access, entry.body)
@@ -226,17 +226,17 @@ class Registry:
 
 
 def _kept(error: Exception) -> Exception:
-    """*error* without its traceback and its causes.
+    """Strip *error* of its traceback and its causes.
 
-    It is kept as long as the robots.txt, and would keep every frame alive with all that was received there: of a
-    decompression bomb that is megabytes.
+    It lives as long as the robots.txt, and its frames would keep all received bytes alive: megabytes, for a
+    decompression bomb.
     """
     error.__cause__ = error.__context__ = None
     return error.with_traceback(None)
 
 
 def _why_unreachable(entry: Entry, result: FetchResult | None) -> Exception:
-    """The failure of the fetch, or when another process saw one."""
+    """Return the error of the fetch, or an error that says when another process failed."""
     if result is not None and result.error is not None:
         return result.error
     seconds_ago = clock.time() - entry.tried_at

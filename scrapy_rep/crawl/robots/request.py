@@ -1,7 +1,7 @@
 """The request for a robots.txt: what it inherits, how much is downloaded, and what a closing crawl awaits.
 
-Scrapy's decompression shows what it can of a damaged body, and raises for one that nobody needs. So a body is
-undone here, a moment before Scrapy would, from the network and from its HTTP cache alike.
+Scrapy's decompression hides damage to a body, and raises for a body that is not needed. This module therefore
+decompresses each body just before Scrapy would, from the network and from Scrapy's HTTP cache.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PRIORITY: Final = 1_000
-"""The priority that Scrapy's own middleware uses: before every page."""
+"""The priority of robots.txt in Scrapy's own middleware: before every page."""
 
 _OURS: Final[dict[str, Any]] = {
     "dont_obey_robotstxt": True,
@@ -49,7 +49,7 @@ _OURS: Final[dict[str, Any]] = {
     "autothrottle_dont_adjust_delay": True,
     # A truncated response is flagged instead of raising; the fetcher handles it.
     "download_fail_on_dataloss": False,
-    # The parameters that a project sets for its pages, such as a browser, would change a plain text file.
+    # A project's parameters for pages, such as a browser, would change a plain text file.
     "zyte_api_default_params": False,
 }
 _OF_NETWORK: Final = frozenset({"download_slot", "bindaddress", "ftp_passive"})
@@ -57,32 +57,32 @@ _OF_NETWORK_AND_PROXY: Final = _OF_NETWORK | {"proxy", "_auth_proxy"}
 _HEADERS_OF_NETWORK: Final = (b"User-Agent", b"Proxy-Authorization")  # as Scrapy spells keys
 _CREDENTIALS: Final = frozenset({"ftp_user", "ftp_password", "http_user", "http_pass", "http_auth_domain"})
 
-_META: Final = "rep_received"  # meta key of our requests: the `Download` that all copies of one share
+_META: Final = "rep_received"  # meta key of our requests: the `Download` that all copies of a request share
 _STOPPED: Final = "download_stopped"  # Scrapy's flag
 _SCRAPY_MAXSIZE: Final = default_settings.DOWNLOAD_MAXSIZE
 
 
 def is_robots_txt(request: Request) -> bool:
-    """Whether *request* is for a robots.txt: ours, also after redirects, or one that a spider makes."""
+    """Whether *request* is for a robots.txt: ours, even after redirects, or a spider's."""
     return bool(request.meta.get("is_robotstxt_request")) or urlparse_cached(request).path == "/robots.txt"
 
 
 def proxy_of(request: Request) -> str:
-    """The proxy that *request* names; empty where a middleware, the environment or nobody chooses one."""
+    """Return the proxy that *request* names; empty if it is left to middlewares and the environment."""
     return "" if is_of_environment(request) else request.meta.get("proxy") or ""
 
 
 def is_of_environment(request: Request) -> bool:
-    """Whether Scrapy took the proxy of *request* from the environment, by the scheme of its URL."""
+    """Whether Scrapy took the proxy of *request* from the environment, by URL scheme."""
     return "_scheme_proxy" in request.meta
 
 
 def robots_request(
     url: str, cause: Request, settings: RepSettings, headers: dict[str, Any], timeout: float
 ) -> Request:
-    """Build the request for the robots.txt at *url*, caused by *cause*: the same client sends it.
+    """Build the request for the robots.txt at *url*, to be sent by the client of *cause*.
 
-    The validators in *headers* are added, unless ``REP_CLIENT_META`` chooses the client. It times out after
+    It carries the validators in *headers*, unless ``REP_CLIENT_META`` chooses the client, and times out after
     *timeout* seconds. It sets no ``dont_cache``: a replay from Scrapy's HTTP cache must find its robots.txt.
     ``REP_REQUEST_HOOK`` may replace it; raises ``TypeError`` if the hook returns no `scrapy.Request`.
     """
@@ -92,7 +92,7 @@ def robots_request(
     request = Request(
         url,
         callback=NO_CALLBACK,
-        # A browser takes 304 for a failure.
+        # A browser treats 304 as a failure.
         headers=headers_of_network | password | (headers if client.keys() <= _CREDENTIALS else {}),
         cookies=cause.cookies if has_jar and Origin.find(url) == Origin.find(cause.url) else None,
         meta={**of_network, **client, **_OURS, "dont_merge_cookies": not has_jar, "download_timeout": timeout},
@@ -108,19 +108,19 @@ def robots_request(
 
 
 def cause_for(url: str, cause: Request) -> Request:
-    """The request for whose sake the robots.txt of *url* is fetched, where *cause* leads to another host."""
-    # What it asks for, and what lets it in, is for its own URL.
+    """Build the request that causes the fetch of the robots.txt of *url*, to which *cause* leads."""
+    # Its other headers, and its credentials, are for its own URL.
     headers, meta = _of_network(cause)
     meta.pop("download_slot", None)
     return Request(url, cause.callback, headers=headers, meta=meta)
 
 
 def client_of(url: str, cause: Request, settings: RepSettings) -> tuple[dict[Any, Any], dict[str, Any]]:
-    """The headers and meta keys that let the client of *cause* in at *url*.
+    """Return the headers and meta keys that let the client of *cause* in at *url*.
 
-    At another origin credentials stay behind, and what may hold some: of ``REP_CLIENT_META`` only names go there.
+    Another origin gets no credentials, nor values that may hold some: only plain ones of ``REP_CLIENT_META``.
     """
-    meta, given = cause.meta, cause.headers.keys()  # plain: headers look a name up in each of its spellings
+    meta, given = cause.meta, cause.headers.keys()  # plain keys: a look-up in headers tries every spelling
     chosen: set[str] = meta.keys() & settings.client_meta | meta.keys() & _CREDENTIALS
     password = {b"Authorization": cause.headers.getlist(b"Authorization")} if b"Authorization" in given else {}
     if (chosen or password) and Origin.find(url) != Origin.find(cause.url):
@@ -130,9 +130,9 @@ def client_of(url: str, cause: Request, settings: RepSettings) -> tuple[dict[Any
 
 
 def _of_network(cause: Request) -> tuple[dict[Any, Any], dict[str, Any]]:
-    """The headers and meta keys by which *cause* takes its way: its name, address and proxy, for every server."""
+    """Return the headers and meta keys that route *cause* to any server: its name, address and proxy."""
     meta, given = cause.meta, cause.headers.keys()
-    # Scrapy chose this proxy by the scheme of the URL; let it choose again for this URL.
+    # Scrapy chose this proxy by URL scheme; let it choose again for this URL.
     keys = _OF_NETWORK if is_of_environment(cause) else _OF_NETWORK_AND_PROXY
     names = _HEADERS_OF_NETWORK if "_auth_proxy" in meta else _HEADERS_OF_NETWORK[:1]
     headers = {name: cause.headers.getlist(name) for name in names if name in given}
@@ -141,10 +141,10 @@ def _of_network(cause: Request) -> tuple[dict[Any, Any], dict[str, Any]]:
 
 @dataclass(slots=True, eq=False)
 class Download:
-    """One request in flight: octets that may come, and that came; what is wrong with the body, or odd about it.
+    """A request in flight: its limit and progress in bytes, and damage to its body or a warning about it.
 
-    ``names_proxy`` is whether the request named one before any middleware saw it. ``via`` is who carried it, once
-    there is an answer; ``may_change_proxy`` whether another attempt could take another proxy.
+    ``names_proxy`` says whether the request named a proxy before any middleware saw it. ``via`` is the carrier,
+    set with the answer; ``may_change_proxy`` says whether another attempt could take another proxy.
     """
 
     limit: int
@@ -156,8 +156,8 @@ class Download:
     may_change_proxy: bool = False
 
     def undone(self, response: Response) -> Response:
-        """*response* with its body as it was before it was compressed, or with none if that cannot be said."""
-        self.octets = self.octets or len(response.body)  # from the HTTP cache, which says that we stopped it
+        """Return *response* with its body decompressed, or without a body if that fails."""
+        self.octets = self.octets or len(response.body)  # 0: from the HTTP cache, which keeps our "stopped" flag
         codings = b",".join(response.headers.getlist("Content-Encoding")).decode("latin-1")
         if not codings:
             return response
@@ -175,7 +175,7 @@ class Download:
         return response.replace(headers=headers, body=body)
 
     def is_whole(self, response: Response) -> bool:
-        """Whether the body of *response* is complete up to the limit: no other component cut it off."""
+        """Whether the body of *response* is complete up to the limit: no other component cut it."""
         octets = self.octets or len(response.body)
         if _STOPPED not in response.flags or octets > self.limit:
             return True
@@ -184,7 +184,7 @@ class Download:
 
 
 def _reached_downloader(request: Request) -> None:
-    """Lift the project's limit, with which Scrapy aborts an honest large file by its Content-Length."""
+    """Lift the project's size limit, at which Scrapy aborts even an honest large file by its Content-Length."""
     if _META in request.meta:
         request.meta["download_maxsize"] = _SCRAPY_MAXSIZE
 
@@ -199,7 +199,7 @@ def _bytes_received(data: bytes, request: Request) -> None:
 
 
 def process_response(request: Request, response: Response) -> Response:
-    """What comes before Scrapy's decompression, as a method of a downloader middleware."""
+    """Decompress before Scrapy does, as a method of a downloader middleware."""
     download: Download | None = request.meta.get(_META)
     return response if download is None else download.undone(response)
 
@@ -211,9 +211,9 @@ _LISTENERS: Final = {
 
 
 class Downloads:
-    """The robots.txt requests of one crawl that are in flight.
+    """The robots.txt requests of a crawl that are in flight.
 
-    Each ends at ``REP_MAX_SIZE`` octets and keeps what came, whatever limits the project has for its pages.
+    A download ends at ``REP_MAX_SIZE`` bytes and keeps what it received, whatever the project's limits for pages.
     """
 
     def __init__(self, crawl: Crawl) -> None:
@@ -227,7 +227,7 @@ class Downloads:
         return len(self._in_flight)
 
     def begin(self, request: Request) -> Download:
-        """Note that *request*, which is for a robots.txt, is about to be sent. `end` has to follow."""
+        """Note that *request*, for a robots.txt, is about to be sent. Call `end` afterwards."""
         download = request.meta[_META] = Download(self._limit, "proxy" in request.meta)
         self._in_flight.add(download)
         if self._timer is None:
@@ -242,7 +242,7 @@ class Downloads:
         self._in_flight.remove(download)
 
     def _watch(self) -> None:
-        """Poll, because Scrapy has no signal for the moment when a crawl starts to close."""
+        """Poll for the start of the crawl's end, because Scrapy sends no signal for it."""
         if not self._in_flight:
             self._stop()
             return
@@ -251,7 +251,7 @@ class Downloads:
         self._timer = call_later(CLOSING_CHECK, self._watch)
 
     def _stop(self) -> None:
-        """Listen no more: any listener costs Scrapy a call per response, or chunk of it, of every page."""
+        """Stop listening: a listener costs Scrapy a call per response, or per chunk, of every page."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

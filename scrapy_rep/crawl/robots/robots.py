@@ -1,4 +1,4 @@
-"""`Robots`: the robots.txt of one origin as a crawl applies it, and what it says about a request."""
+"""`Robots`: the robots.txt of an origin as a crawl applies it, and its verdict on a request."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ OCTETS_BESIDE_BODY: Final = 3_072
 _COPIES_OF_BODY_IN_OTHER_PARSERS: Final = 32
 
 REFUSALS: Final = frozenset({401, 402, 403})
-"""Statuses by which a server refuses a robots.txt. They mean "unavailable", so everything is allowed."""
+"""Statuses with which a server refuses a robots.txt. They mean "unavailable": everything is allowed."""
 
 
 @dataclass(slots=True, eq=False)
 class Robots:
-    """The robots.txt of one origin as this crawl applies it, until ``until`` (POSIX seconds).
+    """The robots.txt of an origin as this crawl applies it, until ``until`` (POSIX seconds).
 
     ``parser`` answers for ``entry``. ``access`` is the access that applies now; it differs from ``entry.access``
-    when the origin is unreachable and its copy is too old to stand in. ``error`` says why an origin is
-    unreachable, else it is None.
+    when the origin is unreachable and its copy is too old to stand in. ``error`` says why the origin is
+    unreachable; otherwise it is None.
     """
 
     entry: Entry
@@ -41,33 +41,33 @@ class Robots:
     source: str = "fetched"
     """Where the entry comes from: ``fetched``, ``revalidated`` or ``store``."""
     kept_octets: int = 0
-    """The memory that extras take for what they read for this robots.txt; see `Origins.resize`."""
+    """Bytes of memory that extras use for this robots.txt; see `Origins.resize`."""
     is_replayed: bool = False
-    """Whether Scrapy's HTTP cache answered: then it judges pages from that cache, and no others."""
+    """Whether Scrapy's HTTP cache answered: the file then judges only pages from that cache."""
     refused_by: str | None = None
-    """The proxy that refused to fetch it, as `proxy_of` names it: this is for requests through that one alone."""
+    """The proxy that refused to fetch it, as `proxy_of` names it: this applies only to requests through it."""
     refused: frozenset[Any] | None = None
-    """What the clients had that the server refused it to: one that has more may be let in, and asks again."""
+    """Headers and meta keys of the clients that the server refused; a client with more asks again."""
     may_request_delays: bool = field(init=False, repr=False)
-    """False if the file requests no delay of any crawler: then no request has to look for one."""
+    """False if the file requests no delay of any crawler: requests then skip the search for a delay."""
     not_before: float = field(init=False, repr=False)
     _robotstxt: RobotsTxt | None = field(init=False, repr=False, default=None)
     stamps: dict[Any, dict[str, Any]] = field(init=False, repr=False, default_factory=dict)
-    """What `policy.meta` has written by this robots.txt, to be copied."""
+    """Stamps that `policy.meta` has written for this robots.txt, for requests to copy."""
 
     def __post_init__(self) -> None:
-        # As in every spelling of Crawl-delay that the parser reads. `in` would first take the word for a number.
+        # Every spelling of Crawl-delay that the parser reads has this word. `in` would first try it as a number.
         has_key = self.entry.body.lower().find(b"delay") >= 0
         self.may_request_delays = has_key or not isinstance(self.parser, RepRobotParser)
         self.not_before = self.entry.dated_at - CLOCK_SKEW
 
     def is_current(self, now: float) -> bool:
-        """Whether this applies at *now* (POSIX seconds); False also if the clock was put back since then."""
+        """Whether this applies at *now* (POSIX seconds); also False if the clock was set back since the fetch."""
         return self.not_before <= now < self.until
 
     @property
     def connection_error(self) -> Exception | None:
-        """The exception of the connection, if that is why the origin is unreachable."""
+        """The connection error that made the origin unreachable, or None."""
         is_other = not self.entry.failures or isinstance(self.error, FetchError | IgnoreRequest)
         return None if is_other else self.error
 
@@ -86,20 +86,20 @@ class Robots:
         return self._robotstxt
 
     def addressed(self, tokens: Sequence[str]) -> str:
-        """The one of the product *tokens* whose group decides."""
+        """Return the product token, out of *tokens*, whose group decides."""
         if len(tokens) == 1 or not isinstance(self.parser, RepRobotParser):
             return tokens[0] or "*"
         return self.parser.addressed(tokens)
 
     def verdict(self, tokens: Sequence[str], url: str) -> Verdict:
-        """Whether a crawler with the product *tokens*, the most specific first, may request *url*.
+        """Return the verdict on *url* for a crawler with the product *tokens*, the most specific first.
 
-        With a parser back-end other than `RepRobotParser` the verdict names no rule.
+        With a parser back-end other than `RepRobotParser`, the verdict names no rule.
         """
         return self.verdict_for(self.addressed(tokens), url)
 
     def verdict_for(self, agent: str, url: str) -> Verdict:
-        """As `verdict`, for the product token that `addressed` returned."""
+        """As `verdict`, for the product token from `addressed`."""
         parser = self.parser
         if isinstance(parser, RepRobotParser):
             verdict = parser.robotstxt.verdict(agent, url)
@@ -112,9 +112,9 @@ class Robots:
 
     @property
     def octets(self) -> int:
-        """About the memory that this takes: the body and what is read from it, the URLs that led to it, and 3 KiB.
+        """Approximate memory in bytes: the body, its parsed form, the URLs that led to it, and 3 KiB.
 
-        Another parser back-end than ours is taken for 32 times the body.
+        A parser back-end other than ours is estimated at 32 times the body.
         """
         entry, parser = self.entry, self.parser
         known = len(entry.url) + sum(map(len, entry.hops)) + OCTETS_BESIDE_BODY + self.kept_octets

@@ -1,4 +1,4 @@
-"""`Crawl`: what the components of one crawl share. Each of them asks ``Crawl.of(crawler)`` for it."""
+"""`Crawl`: the objects that the components of a crawl share. Components get it by ``Crawl.of(crawler)``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_ATTRIBUTE: Final = "_scrapy_rep"  # of the crawler, so that both are freed together
+_ATTRIBUTE: Final = "_scrapy_rep"  # of the crawler: both are freed together
 
 
 class Crawl:
-    """One crawl: its settings, targets, product tokens, engine, downloader, download slots, log and stats.
+    """A crawl: its settings, targets, product tokens, engine, downloader, download slots, log and stats.
 
-    ``has_gate`` is whether our downloader middleware judges its requests, ``keeps_delays`` whether `CrawlDelay` is
-    enabled; each of the two says so itself.
+    ``has_gate`` says whether our downloader middleware judges its requests, ``keeps_delays`` whether `CrawlDelay`
+    is enabled; both components set their own flag.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -46,7 +46,7 @@ class Crawl:
 
     @classmethod
     def of(cls, crawler: Crawler) -> Crawl:
-        """The one of *crawler*."""
+        """Return the `Crawl` of *crawler*; create it if necessary."""
         crawl = vars(crawler).get(_ATTRIBUTE)
         if crawl is None:
             crawl = vars(crawler)[_ATTRIBUTE] = cls(crawler)
@@ -54,33 +54,33 @@ class Crawl:
 
     @cached_property
     def product_tokens(self) -> ProductTokens:
-        """The names under which robots.txt is asked. Raises `InvalidSettingError`."""
+        """The crawler's names in robots.txt. Raises `InvalidSettingError`."""
         return ProductTokens(self.crawler, self.settings.user_agents)
 
     @cached_property
     def stats(self) -> StatsCollector:
-        """The stats; Scrapy has them when it builds components."""
+        """Scrapy's stats, which exist when components are built."""
         return self.crawler.stats
 
     def start_extras(self) -> None:
-        """Make the extras that the settings ask for, once: each subscribes to the events that it needs.
+        """Build the extras that the settings enable, once; they subscribe to the events they need.
 
-        Whoever keeps something of a crawl calls this first. A crawl that only uses the rule engine does not.
+        Components that keep state of a crawl call this first. A crawl that only uses the rule engine does not.
         """
         for path in extras_of(self.crawler.settings, self.settings):
             self.part(load_object(path))
 
     def add(self, part: object) -> None:
-        """Let `find` find *part*, the one of its class in this crawl."""
+        """Register *part*, the only instance of its class in this crawl, for `find`."""
         self._parts[type(part)] = part
 
     def part(self, kind: Callable[[Crawl], T]) -> T:
-        """The part of class *kind*, which is made of this crawl when it is first asked for."""
+        """Return the part of class *kind*; build it on first use."""
         found = self._parts.get(kind)
         if found is None:
             found = self._parts[kind] = kind(self)
         return cast("T", found)
 
     def find(self, kind: type[T]) -> T | None:
-        """The part of class *kind*, or None if this crawl has none."""
+        """Return the part of class *kind*, or None."""
         return self._parts.get(kind)

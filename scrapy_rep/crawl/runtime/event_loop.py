@@ -1,4 +1,4 @@
-"""Waiting, delayed calls, background work and threads, the same on every event loop that Scrapy runs on."""
+"""Waiting, delayed calls, background work and threads, for every event loop that Scrapy supports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scrapy_rep.clock import clock
 T = TypeVar("T")
 
 CLOSING_CHECK: Final = 0.25
-"""Seconds between two looks at whether the crawl is closing; Scrapy has no signal for that."""
+"""Seconds between checks whether the crawl is closing; Scrapy has no signal for that."""
 
 
 async def sleep(seconds: float) -> None:
@@ -48,9 +48,9 @@ def _ignore_cancellation(failure: Failure) -> None:
 
 
 async def in_reactor_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """What *work* returns or raises; it runs in the thread of the reactor, whichever thread this runs in.
+    """Run *work* in the reactor's thread, from any thread; return its result or raise its exception.
 
-    For callbacks of libraries that have an event loop in a thread of their own.
+    For callbacks of libraries that run an event loop in another thread.
     """
     if not is_reactor_installed() or isInIOThread():  # type: ignore[no-untyped-call]
         return await work()
@@ -70,7 +70,7 @@ async def in_reactor_thread(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
-    """Call *function* in a thread; return what it returns, raise what it raises."""
+    """Call *function* in a thread; return its result or raise its exception."""
     run_in_thread = getattr(scrapy_asyncio, "run_in_thread", None)  # Scrapy >= 2.15
     if run_in_thread:
         result: T = await run_in_thread(function, *arguments)
@@ -81,9 +81,9 @@ async def in_thread(function: Callable[..., T], *arguments: Any) -> T:
 
 
 class Timer:
-    """Calls functions at their time: one timer of the event loop serves any number of them.
+    """Calls functions at set times: one event loop timer serves any number of them.
 
-    A call cannot be cancelled: the function itself checks whether it still applies.
+    A call cannot be cancelled: the function has to check whether it still applies.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class Timer:
     def _fire(self) -> None:
         self._loop_timer, now = None, clock.monotonic()
         try:
-            while self._calls and self._calls[0][0] <= now:  # what falls due meanwhile waits for the loop
+            while self._calls and self._calls[0][0] <= now:  # calls that fall due meanwhile wait for the loop
                 heappop(self._calls)[2]()
         finally:  # a function that raises must not stop the calls after it
             if self._loop_timer is None:
@@ -129,14 +129,14 @@ class Timer:
 
 
 class ClosingError(IgnoreRequest):
-    """Ends a request that waited when the crawl closed: it says nothing of the site."""
+    """Ends a request that waited when the crawl closed. It says nothing about the site."""
 
 
 class Closing:
     """Pauses that end, and listeners that are called, when the crawl begins to close.
 
-    Scrapy has no signal for that, so this looks every quarter of a second while it has a listener. Any number of
-    pauses cost one timer.
+    Scrapy has no signal for that: this class polls every quarter of a second while it has a listener. Any number
+    of pauses share one timer.
     """
 
     def __init__(self, is_closing: Callable[[], bool]) -> None:
@@ -146,14 +146,14 @@ class Closing:
         self._pauses = Timer()
 
     def add(self, listener: Callable[[], None]) -> None:
-        """Call *listener* when the crawl closes, and again at each look until it is removed."""
+        """Call *listener* when the crawl closes, and again at every poll until it is removed."""
         self._listeners[listener] = None
         if not self._is_looking:
             self._is_looking = True
             call_later(CLOSING_CHECK, self._look)
 
     def remove(self, listener: Callable[[], None]) -> None:
-        """Call *listener* no more, if it is here."""
+        """Stop calling *listener*, if it was added."""
         self._listeners.pop(listener, None)
 
     def _look(self) -> None:
@@ -161,14 +161,14 @@ class Closing:
             if self._listeners and self._is_closing():
                 for listener in [*self._listeners]:
                     listener()
-                self._pauses.stop()  # they have ended: each was a listener
-        finally:  # one that raises must not keep the others waiting for ever
+                self._pauses.stop()  # all have ended, because each was a listener
+        finally:  # a listener that raises must not keep the others waiting forever
             self._is_looking = bool(self._listeners)
             if self._is_looking:
                 call_later(CLOSING_CHECK, self._look)
 
     async def pause(self, seconds: float) -> bool:
-        """Wait *seconds*, and return True; return False, and early, when the crawl begins to close."""
+        """Wait *seconds* and return True; return False early if the crawl begins to close."""
         over: Deferred[bool] = Deferred()
 
         def end(*, is_over: bool) -> None:

@@ -1,21 +1,21 @@
-"""What happens in a crawl: one table of events, and who may hear of them.
+"""The events of a crawl, in one table.
 
-Rooms are layers, and a lower one calls no higher one. Yet rooms above have to act on what happens below. `pacing`
-starts a delay when a server has answered for its robots.txt. Whoever keeps an account wants every decision.
-Whoever shares a site with other processes has to be asked before a start. The obvious way, a callback that the
-upper room puts into an attribute of the lower one, hides who calls whom. Here each such moment is an `Event`: the
-room below sends it, any room above subscribes, and neither knows the other.
+Rooms are layers, and a lower room calls no higher room. Yet higher rooms have to act on events below. `pacing`
+starts a delay when a server has answered for its robots.txt. An account needs every decision. An extra that
+shares a site with other processes must be asked before a start. The obvious way, a callback that the upper room
+stores in an attribute of the lower room, hides who calls whom. Here each such moment is an `Event`: the lower
+room sends it, any higher room subscribes, and neither knows the other.
 
-An event is sent in one of these ways, and each event below says which:
+Events are sent in four ways. Each event below names its way:
 
-* `Event.send` tells all subscribers. What one raises ends the call, because a subscriber may have to stop what is
-  about to happen: an account that has to be complete stops the request.
-* `Event.send_async` does the same, and waits for each in turn.
-* `Event.change` hands a value from one subscriber to the next. Each returns it, or another one.
-* `Event.ask` returns the first answer that is not None. `Event.ask_async` waits for it.
+* `Event.send` calls all subscribers. An exception from a subscriber ends the call, because a subscriber may have
+  to stop the next step: an account that has to be complete stops the request.
+* `Event.send_async` does the same, and awaits the subscribers one after another.
+* `Event.change` passes a value from subscriber to subscriber. Each returns the value, or a replacement.
+* `Event.ask` returns the first answer that is not None. `Event.ask_async` awaits it.
 
-Subscribers are called in the order in which they subscribed. An event without subscribers is false, so a hot path
-can skip what only they need.
+Subscribers are called in the order in which they subscribed. An event without subscribers is false, which lets
+hot paths skip work for them.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 
 class Event:
-    """One moment of a crawl; see the attributes of `Events` for what is sent and what is true then."""
+    """A moment of a crawl; the attributes of `Events` say what is sent and what is true then."""
 
     __slots__ = ("subscribers",)
 
     def __init__(self) -> None:
-        # Replaced whole, because a subscriber may leave while the event is sent. Hot paths look at it first.
+        # Replaced, never changed: a subscriber may leave while the event is sent. Hot paths check it first.
         self.subscribers: tuple[Subscriber, ...] = ()
 
     def subscribe(self, subscriber: Subscriber) -> None:
-        """Call *subscriber* whenever this happens."""
+        """Call *subscriber* whenever the event is sent."""
         self.subscribers = (*self.subscribers, subscriber)
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
-        """Call *subscriber* no more, if it is here."""
+        """Stop calling *subscriber*, if it is subscribed."""
         self.subscribers = tuple(each for each in self.subscribers if each != subscriber)
 
     def send(self, *what: Any) -> None:
@@ -82,85 +82,85 @@ _event: Final = partial(field, default_factory=Event)
 
 @dataclass(eq=False, slots=True)
 class Events:
-    """The events of one crawl, in the order in which a request and its robots.txt meet them.
+    """The events of a crawl, in the order in which a request and its robots.txt meet them.
 
-    Types are those of the rooms that send; an event passes them on and looks into none.
+    The types belong to the rooms that send; an event only passes them on.
     """
 
     opened: Event = _event()
-    """``send()`` by the door when it begins to work. All components exist; nothing has been requested."""
+    """``send()`` by the door when it starts. All components exist; nothing has been requested."""
     ending: Event = _event()
-    """``send_async(reason)``: the spider has closed for this *reason*, and the store is still open."""
+    """``send_async(reason)``: the spider has closed with this *reason*, and the store is still open."""
     closed: Event = _event()
     """``send()``: the crawl has ended, and its store is closed."""
 
     # A robots.txt, sent by `robots`.
     opening_store: Event = _event()
-    """``change(store)``: the store that the settings name, before anything is read from it."""
+    """``change(store)``: the store that the settings name, before its first use."""
     answered: Event = _event()
-    """``send_async(robots, cause)``: a server answered the fetch for the request *cause*. Neither a waiting
-    request nor another process knows of it yet."""
+    """``send_async(robots, cause)``: a server answered the fetch for the request *cause*. No waiting request and
+    no other process has seen the answer."""
     loaded: Event = _event()
-    """``send_async(robots, result, known, cause)``: *robots* replaces *known*, by a fetch with this *result*
-    or from the store (None). It is in memory; the requests that wait for it have not resumed."""
+    """``send_async(robots, result, known, cause)``: *robots* replaces *known*. *result* is that of the fetch,
+    None for an entry from the store. The file is in memory; requests that wait for it have not resumed."""
     landed: Event = _event()
-    """``send(state)``: nobody fetches the robots.txt of the origin *state* any more, however it ended."""
+    """``send(state)``: the fetch of the robots.txt of the origin *state* has ended, with any outcome."""
     closing: Event = _event()
-    """``send()``, repeatedly: the crawl has begun to close while files are fetched."""
+    """``send()``, repeatedly: the crawl is closing while files are being fetched."""
 
     # A decision, sent by `policy`, `gate` and extras.
     needed: Event = _event()
-    """``send_async(robots, request)``: *request* is about to be decided by *robots*."""
+    """``send_async(robots, request)``: *robots* is about to decide *request*."""
     deciding: Event = _event()
-    """``change(decision, request, robots, url)``: what rules, modes and exceptions say about *url*."""
+    """``change(decision, request, robots, url)``: rules, modes and exceptions have decided *url*."""
     stamping: Event = _event()
-    """``send(stamp, request, robots, decision)``: the stamp is about to be written; it may get more fields."""
+    """``send(stamp, request, robots, decision)``: the stamp is about to be written; subscribers may add fields."""
     decided: Event = _event()
-    """``send(request, stamp)``: *request* is about to pass, or to be dropped. What is raised stops it."""
+    """``send(request, stamp)``: *request* is about to pass or to be dropped. An exception stops it."""
     final_url: Event = _event()
-    """``ask(request, response)``: where a browser ended, if it does not say so by the URL of *response*."""
+    """``ask(request, response)``: the browser's final URL, if the URL of *response* does not show it."""
     judged: Event = _event()
-    """``send(name, request, stamp, final)``: what was fetched behind Scrapy's back, for the ``response`` or by
-    the ``browser`` (*name*), has been judged; *final* is its URL if that is not the one of *request*."""
+    """``send(name, request, stamp, final)``: a URL fetched behind Scrapy's back, for the ``response`` or by the
+    ``browser`` (*name*), has been judged; *final* is that URL if it differs from the URL of *request*."""
     lapsed: Event = _event()
-    """``send(exception, verdict)``: *exception* covers a URL and does not apply: another rule decides now."""
+    """``send(exception, verdict)``: *exception* covers a URL but does not apply, because another rule decides."""
     expired: Event = _event()
-    """``send(exception)``, once for each exception that has expired."""
+    """``send(exception)``, once per expired exception."""
     dropped: Event = _event()
     """``send(what, url, why)``: a ``link`` or ``item`` (*what*) of *url* is dropped."""
     page_read: Event = _event()
-    """``send(request, response, said)``: a page says something about itself."""
+    """``send(request, response, said)``: a page carries directives about itself."""
     reserved: Event = _event()
-    """``send(request, response, values, is_reserved)``: what was said about the use of a page is read."""
+    """``send(request, response, values, is_reserved)``: the AI signals for a page have been read."""
 
     # A start, sent by `pacing` and extras.
     met: Event = _event()
-    """``send(site_name)``: a request for the site is queued, or about to start."""
+    """``send(site_name)``: a request for the site is queued or about to start."""
     delayed: Event = _event()
-    """``send()``: somebody wants to hear of `met`, so `CrawlDelay` has to look at requests."""
+    """``send()``: an extra needs `met`, and `CrawlDelay` has to watch requests for it."""
     granting: Event = _event()
-    """``ask_async(site)``: a request waits for its turn on a shared site. The answer is what grants its start,
+    """``ask_async(site)``: a request waits for its turn on a shared site. The answer is the grant of its start,
     None if the crawl closes first."""
     started: Event = _event()
-    """``send(site, grant)``: a request starts now on a shared site, by the *grant* that ``granting`` returned."""
+    """``send(site, grant)``: a request starts now on a shared site, with the *grant* from ``granting``."""
     delays: Event = _event()
-    """``ask(request)``: whether its download slot has a delay, so that no download handler may repeat it."""
+    """``ask(request)``: whether its download slot has a delay. Download handlers must then not repeat it."""
     restarted: Event = _event()
-    """``send_async(site)``: the server of *site* sent its robots.txt, so its delay counts from now."""
+    """``send_async(site)``: the server of *site* sent its robots.txt; the delay counts from now."""
     slowed: Event = _event()
-    """``send(site, seconds, delay, pace)``: a shared site asked this crawl to send nothing for *seconds*, and
-    then a request every *delay*, later every *pace* seconds."""
+    """``send(site, seconds, delay, pace)``: a shared site asked this crawl to send nothing for *seconds*, then a
+    request every *delay* seconds, and later every *pace* seconds."""
     told: Event = _event()
-    """``send(site_name, seconds, delay, pace)``: it asked another process, or an earlier run, to."""
+    """``send(site_name, seconds, delay, pace)``: as ``slowed``, but the site asked another process or run."""
     asked: Event = _event()
-    """``send(request, plea, backoff)``: an outcome of *request* slows its site down."""
+    """``send(request, plea, backoff)``: the outcome of *request* slows its site down."""
 
     # An outcome, sent by `runtime`.
     outcome: Event = _event()
     """``send(request, began, outcome)``: a response or exception from the network; see `Downloader.tell`."""
     refused: Event = _event()
-    """``send(request, refusal)`` by an extra: the site refused *request*, as its answer says."""
+    """``send(request, refusal)`` by an extra: the answer shows that the site refused *request*."""
     ended: Event = _event()
     """``send(request)``: *request* has left the downloader, with or without a response."""
     handled: Event = _event()
-    """``send(request)``: all that came of *request* is over, its callback and its items included."""
+    """``send(request)``: *request* has been handled, including its callback and its items."""

@@ -1,6 +1,6 @@
-"""What people read about origins: lines that come once for each, and failures in words.
+"""Log lines about origins, one per origin, and failures in words.
 
-Of each kind of lines the first ten are logged, then one that counts the rest.
+The first ten lines of a topic are logged, then one line that counts the rest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class Topic(Enum):
-    """What lines are about: their level, and the line that counts those which were not logged."""
+    """The topic of log lines: their level, and the line that counts the lines not logged."""
 
     READ = INFO, "%d more origins: robots.txt read or missing"
     UNREACHABLE = WARNING, "robots.txt of %d more origins is unreachable"
@@ -52,23 +52,23 @@ class Topic(Enum):
 
 
 class OriginLog:
-    """The lines of one crawl; the sums are logged when the spider closes."""
+    """The log lines of a crawl; the counts are logged when the spider closes."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._seen: Counter[Enum] = Counter()
         crawler.signals.connect(self._close, signal=signals.spider_closed)
 
     def add(self, topic: Enum, message: str, *args: object) -> None:
-        """Log *message*, or only count it once ten of its *topic* have been logged.
+        """Log *message*, or only count it after ten messages of its *topic*.
 
-        *topic* is a `Topic`, or one of an extra with the same values.
+        *topic* is a `Topic`, or an extra's topic with the same values.
         """
         seen = self._seen[topic] = self._seen[topic] + 1
         if seen <= _SHOWN:
             logger.log(topic.value[0], message, *args)
 
     def shows(self, topic: Enum) -> bool:
-        """Whether the next line of *topic* is logged: else nobody need make up its words."""
+        """Whether the next line of *topic* is logged; if not, callers can skip formatting it."""
         return self._seen[topic] < _SHOWN
 
     def _close(self) -> None:
@@ -79,15 +79,15 @@ class OriginLog:
 
 
 def speaks_no_tls(error: Exception) -> bool:
-    """Whether *error* shows that the server answers at a port for https without TLS."""
+    """Whether *error* shows a server that answers without TLS on an https port."""
     found = _TLS.search(str(error))
     return found is not None and (found[1] or found[2]).strip() in _NO_TLS
 
 
 def describe(error: Exception | None) -> str:
-    """*error* in words, on one line and safe to print.
+    """Describe *error* in words, on one line and safe to print.
 
-    The name of its class is used only where the message is none, or a bare value such as a key.
+    The class name is used only if there is no message, or if the message is a bare value such as a key.
     """
     text = " ".join(str(error).split())
     text = "; ".join(dict.fromkeys(_IN_A_LIST.findall(text))) or text

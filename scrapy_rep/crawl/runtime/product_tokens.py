@@ -1,4 +1,4 @@
-"""The product tokens of a crawl: the names under which robots.txt is asked, from settings or the User-Agent."""
+"""The product tokens of a crawl: the crawler's names in robots.txt, from settings or the User-Agent."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ _MAX_HEADERS: Final = 256  # for a spider that sends a new User-Agent with every
 
 
 class ProductTokens:
-    """The product tokens of the requests of one crawl."""
+    """The product tokens of a crawl's requests."""
 
     def __init__(self, crawler: Crawler, user_agents: tuple[str, ...]) -> None:
-        """*user_agents* are those of ``REP_USER_AGENTS``.
+        """*user_agents* is the value of ``REP_USER_AGENTS``.
 
-        Raises `InvalidSettingError` when ``ROBOTSTXT_USER_AGENT`` holds no product token.
+        Raises `InvalidSettingError` if ``ROBOTSTXT_USER_AGENT`` holds no product token.
         """
         self._crawler = crawler
         self._has_own_setting = bool(user_agents)
         self._configured = user_agents or from_setting(crawler.settings)
-        self._of_default: tuple[str, ...] | None = None  # of a request without headers of its own
+        self._of_default: tuple[str, ...] | None = None  # tokens of a request that sets no headers
         self._by_header: dict[bytes, tuple[str, ...]] = {}
         self._logged: set[str] = set()
         self._log_configured()
 
     def of(self, request: Request) -> tuple[str, ...]:
-        """The product tokens of *request*, the most specific first.
+        """Return the product tokens of *request*, the most specific first.
 
         They come from ``REP_USER_AGENTS``, else from ``ROBOTSTXT_USER_AGENT``, else from the User-Agent header
         that is sent.
         """
         if self._configured:
             return self._configured
-        # Headers look a name up in each of its spellings, and nearly every request has one, such as a Referer.
+        # A look-up in headers tries every spelling, and nearly every request has headers, such as Referer.
         if self._of_default is not None and b"User-Agent" not in request.headers.keys():  # noqa: SIM118
             return self._of_default
         header = request.headers.get(b"User-Agent") if request.headers else None
@@ -67,7 +67,7 @@ class ProductTokens:
 
     @cached_property
     def _default_header(self) -> bytes:
-        """The header that Scrapy's middlewares set, in their order."""
+        """Return the header that Scrapy's middlewares set, in their order."""
         default, last = _header_of_settings(self._crawler.settings)
         return default or _octets(getattr(self._crawler.spider, "user_agent", None)) or last
 
@@ -112,7 +112,7 @@ class ProductTokens:
 
 
 def tokens_of(settings: BaseSettings) -> tuple[str, ...]:
-    """The product tokens, the most specific first, of a request without a User-Agent header of its own.
+    """Return the product tokens, the most specific first, of a request that sets no User-Agent header.
 
     Raises `InvalidSettingError`.
     """
@@ -121,13 +121,13 @@ def tokens_of(settings: BaseSettings) -> tuple[str, ...]:
 
 
 def header_of(settings: BaseSettings) -> tuple[str, bytes]:
-    """The setting that has the User-Agent of a request without one of its own, and that header."""
+    """Return the setting that supplies the User-Agent of requests that set none, and that header."""
     default, last = _header_of_settings(settings)
     return ("DEFAULT_REQUEST_HEADERS", default) if default else ("USER_AGENT", last)
 
 
 def _header_of_settings(settings: BaseSettings) -> tuple[bytes, bytes]:
-    """The User-Agent in ``DEFAULT_REQUEST_HEADERS``, and the one in ``USER_AGENT``."""
+    """Return the User-Agent in ``DEFAULT_REQUEST_HEADERS``, and the value of ``USER_AGENT``."""
     headers = settings.getdict("DEFAULT_REQUEST_HEADERS")
     default = next((value for name, value in headers.items() if name.lower() == "user-agent"), None)
     return _octets(default), _octets(settings.get("USER_AGENT"))
@@ -138,7 +138,7 @@ def _octets(header: Any) -> bytes:
 
 
 def from_setting(settings: BaseSettings) -> tuple[str, ...]:
-    """The product token in ``ROBOTSTXT_USER_AGENT``, if that is set; raises `InvalidSettingError` without one."""
+    """Read the product token in ``ROBOTSTXT_USER_AGENT``, if set; raises `InvalidSettingError` if it has none."""
     header = settings.get("ROBOTSTXT_USER_AGENT")
     if not header:
         return ()

@@ -1,7 +1,7 @@
-"""Everything in Scrapy that this package uses although Scrapy does not promise to keep it.
+"""The parts of Scrapy that this package uses although they are not public.
 
-`TOUCHES` lists it; no other module uses any of it. Scrapy plans to replace download slots by a throttler: all that
-depends on them is in `DownloadSlots`.
+`TOUCHES` lists them; no other module uses them. Scrapy plans to replace download slots by a throttler: all code
+that depends on slots is in `DownloadSlots`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ TOUCHES: Final = {
     "handler._session.connector._limit": "caps the aiohttp pool at CONCURRENT_REQUESTS: raised for robots.txt",
     "handler._default_client._transport._pool._max_connections": "does the same in httpx (Scrapy 2.16 to 2.18)",
 }
-"""What is touched, and why."""
+"""The parts in use, each with its purpose."""
 
 _START_CHECK: Final = 0.01  # seconds between two checks whether the engine has started
 _START_POLL: Final = 0.05  # seconds between two checks whether a request has started
@@ -87,7 +87,7 @@ _MAX_RECENT: Final = 1_000  # answers of all download slots
 
 
 class Engine:
-    """Scrapy's engine, as far as this package needs it."""
+    """The parts of Scrapy's engine that this package needs."""
 
     def __init__(self, crawler: Crawler, events: Events) -> None:
         self._crawler = crawler
@@ -95,9 +95,9 @@ class Engine:
         self.closing = Closing(lambda: self.is_closing)
 
     def wake(self) -> None:
-        """Make the engine ask its scheduler now; by itself it does so when a request ends, and every 5 s.
+        """Make the engine ask its scheduler now, not only when a request ends or after 5 seconds.
 
-        Not before the spider is open: the engine would find parts of itself missing, and asks then anyway.
+        Does nothing before the spider is open: the engine still lacks some of its parts, and asks when complete.
         """
         engine = self._crawler.engine
         next_call = getattr(getattr(engine, "_slot", None), "nextcall", None)
@@ -106,7 +106,7 @@ class Engine:
 
     @property
     def is_running(self) -> bool:
-        """Whether the spider is open: the middlewares know it, and requests can be made."""
+        """Whether the spider is open: middlewares know it, and requests can be sent."""
         running: bool = self._crawler.engine.running
         return running
 
@@ -114,7 +114,7 @@ class Engine:
     def is_closing(self) -> bool:
         """Whether the crawl has begun to close: after a signal, an exception or its last request.
 
-        While the spider is being opened, the engine does not run yet, but is not closing either.
+        While the spider is being opened, the engine is neither running nor closing.
         """
         slot = getattr(self._crawler.engine, "_slot", None)
         if slot is None:
@@ -122,21 +122,21 @@ class Engine:
         return getattr(slot, "closing", None) is not None
 
     async def pause(self, seconds: float) -> bool:
-        """Wait *seconds*; return False, and early, when the crawl begins to close."""
+        """Wait *seconds*; return False early if the crawl begins to close."""
         if self.is_closing:
             return False
         return seconds <= 0 or await self.closing.pause(seconds)
 
     @property
     def scheduled(self) -> int:
-        """The number of requests in Scrapy's scheduler; 0 for any other, which may not be this crawl's alone."""
+        """Number of requests in Scrapy's scheduler; 0 for other schedulers, which crawls may share."""
         scheduler = getattr(getattr(self._crawler.engine, "_slot", None), "scheduler", None)
         return len(scheduler) if isinstance(scheduler, Scheduler) else 0
 
     def flush_seen(self) -> None:
-        """Have the filter of duplicates write what it has seen, if it has a file, and the disk has room.
+        """Flush the file of the duplicate filter, if it has a file and the disk has room.
 
-        From now on it writes nothing before it is told to; in older versions of Scrapy it does so at once.
+        From then on it writes only when it is flushed; older versions of Scrapy write at once.
         """
         scheduler = getattr(getattr(self._crawler.engine, "_slot", None), "scheduler", None)
         file = getattr(getattr(scheduler, "df", None), "file", None)
@@ -147,13 +147,13 @@ class Engine:
                 file.reconfigure(line_buffering=False)
 
     def tell_handled(self) -> None:
-        """Send `Events.handled` from now on."""
+        """Start sending `Events.handled`."""
         slot: Any = getattr(self._crawler.engine, "_slot", None)
         if type(getattr(slot, "inprogress", None)) is set:
             slot.inprogress = _InProgress(slot.inprogress, self._events.handled)
 
     def close_spider(self, reason: str) -> None:
-        """Close the spider soon, or as soon as it is open; do nothing if it is closing already."""
+        """Close the spider soon, or as soon as it is open, unless it is already closing."""
 
         def idle() -> None:
             raise CloseSpider(reason)
@@ -170,11 +170,11 @@ class Engine:
 
 @dataclass(eq=False, slots=True)
 class Answers:
-    """What the network answers to requests; what a middleware answers, such as Scrapy's HTTP cache, is not seen.
+    """Answers from the network, not from middlewares such as Scrapy's HTTP cache.
 
-    `Events.outcome` is sent for a response with one of ``statuses`` and for an exception, and while anybody is
-    ``eager`` for any response. ``recent`` are the last responses with another status: when they came (monotonic
-    seconds), and the key of their download slot.
+    `Events.outcome` is sent for an exception, for a response with one of ``statuses``, and for any response while
+    ``eager`` is not empty. ``recent`` holds the last responses with another status: their time (monotonic seconds)
+    and the key of their download slot.
     """
 
     statuses: frozenset[int] = frozenset()
@@ -183,7 +183,7 @@ class Answers:
 
 
 class Downloader:
-    """Scrapy's downloader without its download slots, as far as this package needs it."""
+    """The parts of Scrapy's downloader that this package needs, except its download slots."""
 
     def __init__(self, crawler: Crawler, events: Events) -> None:
         self._crawler = crawler
@@ -197,10 +197,10 @@ class Downloader:
         return self._crawler.engine.downloader
 
     def set_door(self, door: Callable[[Request], Coroutine[Any, Any, Response]]) -> bool:
-        """Have every request pass *door*, which lets it out by `send`; False if Scrapy has no such place.
+        """Make every request pass *door*, which sends it by `send`; return False if Scrapy has no place for it.
 
-        Every way out ends here: the scheduler, ``download_async``, pipelines, redirects. What `tell` and
-        `end_repeats` add lies behind the door, so that it sees a request when that starts.
+        Every path ends here: the scheduler, ``download_async``, pipelines, redirects. `tell` and `end_repeats`
+        wrap `send` behind the door, where they see a request when it starts.
         """
         handlers: Any = getattr(self._downloader, "handlers", None)
         send = getattr(handlers, "download_request_async", None)
@@ -214,15 +214,15 @@ class Downloader:
         return True
 
     def wrap_send(self, way: Callable[..., Coroutine[Any, Any, Response]]) -> None:
-        """Send every request by *way* from now on; it is called with what sent it before, and the request."""
+        """Send every request through *way*, which is called with the previous `send` and the request."""
         self.send = partial(way, self.send)
 
     def end_repeats(self) -> None:
-        """Let no download handler repeat a delayed request: at once, as each does if a connection ends.
+        """Stop download handlers from repeating a delayed request at once when its connection ends.
 
-        With Twisted such a request has a connection of its own. On one that is kept it would often fail: with the
-        same distance between all requests, servers close connections just when they are needed again. To be called
-        once. The handlers look at flag and pool when a request starts, before anything else can run.
+        With Twisted such a request gets a new connection. On a kept connection it would often fail: with equal
+        distances between requests, servers close connections just when they are needed again. Call this once.
+        Handlers read the flag and the pool when a request starts, before other code can run.
         """
         send, is_delayed = self.send, self._events.delays.ask
         pools: dict[Any, Any] = {}
@@ -243,9 +243,9 @@ class Downloader:
         self.send = send_once
 
     def tell(self, statuses: frozenset[int]) -> Answers:
-        """Send `Events.outcome` from now on, for responses with *statuses* too; return what all share who hear.
+        """Start sending `Events.outcome`, also for responses with *statuses*; return the shared `Answers`.
 
-        Its arguments are a request, when that started (monotonic seconds), and the response or the exception.
+        The event's arguments are a request, its start (monotonic seconds), and the response or exception.
         """
         send, told, answers = self.send, self._events.outcome.send, self._answers
         is_first, answers.statuses = not answers.statuses, answers.statuses | statuses
@@ -269,9 +269,9 @@ class Downloader:
         return answers
 
     def set_backout(self, needs_backout: Callable[[], bool]) -> Callable[[], bool]:
-        """Let *needs_backout* tell whether the engine and a lazy ``start()`` take no request now.
+        """Let *needs_backout* pause the engine and a lazy ``start()``.
 
-        Returns what told so before.
+        Returns the previous function.
         """
         downloader: Any = self._downloader
         before: Callable[[], bool] = getattr(downloader, "needs_backout", lambda: False)
@@ -279,14 +279,14 @@ class Downloader:
         return before
 
     def lend_places(self, count: int) -> None:
-        """Let *count* requests more be with the downloader, because so many of them wait; fewer if negative."""
+        """Raise the downloader's limit by *count*, the change in requests that only wait; may be negative."""
         downloader: Any = self._downloader
         if getattr(downloader, "total_concurrency", 0) > 0:  # else there is no limit
             downloader.total_concurrency += count
 
     @property
     def is_full(self) -> bool:
-        """Whether ``CONCURRENT_REQUESTS`` requests are with the downloader, so that the scheduler is not asked."""
+        """Whether the downloader has ``CONCURRENT_REQUESTS`` requests: the scheduler is then not asked."""
         downloader = self._downloader
         limit: int = getattr(downloader, "total_concurrency", 0)
         return 0 < limit <= len(getattr(downloader, "active", ()))
@@ -294,10 +294,10 @@ class Downloader:
     def set_method(
         self, method: Any, *, is_on: bool, is_first: bool = False, before: type[object] | None = None
     ) -> None:
-        """Call *method* of a downloader middleware, by its name, after those of all others, or no longer.
+        """Add *method*, named like a method of downloader middlewares, after all others; remove it if not *is_on*.
 
-        One that *is_first* is called before them; one that has to be *before* a class of middlewares is called
-        just before that, and not at all where there is none.
+        With *is_first* it comes before all others. With *before*, a middleware class, it comes just before that
+        class, and is not added if the class is missing.
         """
         methods = getattr(getattr(self._downloader, "middleware", None), "methods", None)
         if methods is None:
@@ -307,7 +307,7 @@ class Downloader:
         if before is not None:
             is_there = [isinstance(getattr(each, "__self__", None), before) for each in others]
             is_on, at = is_on and True in is_there, is_there.index(True) if True in is_there else 0
-        # A new one: requests may be on their way through the old one.
+        # A new deque: requests may be on their way through the old one.
         methods[method.__name__] = deque([*others[:at], *([method] if is_on else []), *others[at:]])
 
     def download_robots_txt(self, request: Request) -> Coroutine[Any, Any, Response]:
@@ -318,13 +318,13 @@ class Downloader:
         return sending if pool is None else _with_one_more(pool, limit, sending)
 
     def tell_ends(self) -> None:
-        """Send `Events.ended` from now on. Scrapy sends no signal for a request that a middleware drops."""
+        """Start sending `Events.ended`. Scrapy sends no signal for a request that a middleware drops."""
         downloader: Any = self._downloader
         if type(getattr(downloader, "active", None)) is set:
             downloader.active = _Active(downloader, self._events.ended)
 
     def handler(self, request: Request) -> Any:
-        """The download handler for *request*; None if there is none, or if Scrapy does not show it."""
+        """Return the download handler for *request*; None if there is none, or if Scrapy hides it."""
         return self.handler_of(urlparse_cached(request).scheme)
 
     def handler_of(self, scheme: str) -> Any:
@@ -338,7 +338,7 @@ async def _no_door(request: Request) -> Response:
 
 
 def _keeping_nothing(pool: Any) -> Any:
-    """A pool like *pool* whose connections serve one request each; *pool* for HTTP/2, which repeats nothing."""
+    """Copy *pool* with connections that serve one request each; return an HTTP/2 *pool*, which repeats nothing."""
     if hasattr(pool, "persistent"):
         pool = copy(pool)
         pool.persistent, pool._connections = False, {}
@@ -346,7 +346,7 @@ def _keeping_nothing(pool: Any) -> Any:
 
 
 def _limited_pool(handler: Any) -> tuple[Any, str]:
-    """The connection pool of *handler* and the name of its limit; None for Twisted's, which has none."""
+    """Return the connection pool of *handler* and the name of its limit; None for Twisted, which has no limit."""
     connector: Any = getattr(getattr(handler, "_session", None), "connector", None)
     if getattr(connector, "_limit", 0):  # 0 means no limit
         return connector, "_limit"
@@ -364,9 +364,9 @@ async def _with_one_more(pool: Any, limit: str, sending: Coroutine[Any, Any, Res
 
 
 class DownloadSlots:
-    """Which download slot a request uses, when that may start one, which have ended, and its delay.
+    """Scrapy's download slots: the slot of a request, the time of its next start, and its delay.
 
-    Every download slot has a key. One that is idle for a minute is dropped by Scrapy, with its delay.
+    Every download slot has a key. Scrapy drops a slot that is idle for a minute, with its delay.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -382,15 +382,15 @@ class DownloadSlots:
 
     @cached_property
     def key(self) -> Callable[[Request], str]:
-        """Gives the key of the download slot that a request is in, or would be put into now."""
+        """A function that returns the key of a request's current or future download slot."""
         return cast("Callable[[Request], str]", getattr(self._downloader, "get_slot_key", _key_of_host))
 
     def seconds_to_start(self, key: str, handed_out: Collection[Request]) -> float | None:
-        """Seconds until download slot *key* could start one more request; 0 for now, None until one has ended.
+        """Seconds until download slot *key* could start a request; 0 for now, None until a request ends.
 
-        *handed_out* are the requests that the scheduler has handed out and that have not ended. Those that a
-        middleware moved to another download slot do not count. While one of them has not started, this is the
-        time until the next check: nothing signals a start.
+        *handed_out* are the requests that the scheduler has handed out and that have not ended. Requests that a
+        middleware moved to another slot do not count. While any of them has not started, this is the time until
+        the next check, because nothing signals a start.
         """
         if handed_out and key not in self._slots:
             self.create(key)
@@ -420,37 +420,37 @@ class DownloadSlots:
     def restart_delay(self, key: str) -> None:
         """Count the delay of the download slot from now.
 
-        Scrapy counts from the start of a request. The first request to a host opens the connection and so arrives
-        late: the second one, which reuses the connection, would arrive too soon after it.
+        Scrapy counts from the start of a request. The first request to a host opens the connection and arrives
+        late; the second request, which reuses the connection, would arrive too soon after it.
         """
         slot = self._slots.get(key)
         if slot is not None:
             slot.lastseen = max(slot.lastseen, _now())
 
     def hold(self, key: str, seconds: float) -> None:
-        """Let the download slot, which has a delay, start nothing for *seconds*, whatever its delay is."""
+        """Stop the download slot, which has a delay, from starting requests for *seconds*."""
         slot = self._slots.get(key)
         if slot is not None:
             slot.lastseen = max(slot.lastseen, _now() + seconds - slot.delay * (1 - _jitter(slot)))
 
     def queued(self, key: str) -> Any:
-        """What waits inside the download slot: requests that have not started, each with its Deferred."""
+        """Return the queue inside the download slot: requests that have not started, with their Deferreds."""
         return getattr(self._slots.get(key), "queue", ())
 
     def give_back(self, key: str, result: Callable[[Request], Request]) -> None:
-        """End what waits inside the download slot with the *result* for each request, or with what that raises."""
+        """End the requests in the queue of the download slot with *result* of each, or with its exception."""
         queued = self.queued(key)
         while queued:
             request, over = queued.popleft()
             try:
                 outcome = result(request)
-            except Exception as error:  # noqa: BLE001  # a request of the project that cannot be copied, too
+            except Exception as error:  # noqa: BLE001  # e.g. a project's request that cannot be copied
                 over.errback(error)
             else:
                 over.callback(outcome)
 
     def has(self, request: Request) -> bool:
-        """Whether *request* is with the downloader, its middlewares included."""
+        """Whether *request* is in the downloader or its middlewares."""
         return request in getattr(self._downloader, "active", ())
 
     def has_left(self, request: Request) -> bool:
@@ -459,12 +459,12 @@ class DownloadSlots:
         return slot is not None and request not in slot.active and "download_latency" in request.meta
 
     def delay(self, key: str) -> tuple[float, float] | None:
-        """The delay of the download slot in seconds, and its jitter as a share of that; None if there is none."""
+        """Return the slot's delay in seconds, and its jitter as a share of the delay; None without a slot."""
         slot = self._slots.get(key)
         return (slot.delay, _jitter(slot)) if slot is not None else None
 
     def set_delay(self, key: str, delay: float, jitter: float) -> None:
-        """Set what `delay` returns."""
+        """Set the delay and the jitter of the download slot, as in `delay`."""
         slot = self._slots[key]
         slot.delay = delay
         if hasattr(slot, "jitter"):
@@ -481,7 +481,7 @@ class DownloadSlots:
 class _Active(set[Request]):
     """``downloader.active`` with two additions: an event, and more concurrency while a robots.txt is fetched.
 
-    The concurrency is raised and lowered together with the set: a moment later, one page too many would start.
+    The concurrency changes together with the set: a moment later, an extra page would start.
     """
 
     def __init__(self, downloader: Any, ended: Event) -> None:
@@ -521,19 +521,19 @@ def _key_of_host(request: Request) -> str:
 
 
 def _now() -> float:
-    """The time on Scrapy's clock, by which ``slot.lastseen`` goes."""
+    """Return the time on Scrapy's clock, which ``slot.lastseen`` uses."""
     return monotonic() if _IS_MONOTONIC else time()
 
 
-# Scrapy 2.19 has the share; before, a flag stood for half of the delay. Reading the flag on 2.19 warns.
+# Scrapy 2.19 has a share; before, a flag meant half of the delay. Reading the flag on 2.19 warns.
 def _jitter(slot: Any) -> float:
     return float(slot.jitter if hasattr(slot, "jitter") else 0.5 * slot.randomize_delay)
 
 
 def has_listener(crawler: Crawler, signal: Any) -> bool:
-    """Whether anybody listens to *signal*. To send one that nobody hears costs a coroutine and more."""
+    """Whether *signal* has a listener. Sending a signal without listeners costs a coroutine and more."""
     tables = [connections.get(id(each), {}) for each in (crawler.signals.sender, Any_)]
-    if not any(signal in table or Any_ in table for table in tables):  # nearly always, and in a tenth of the time
+    if not any(signal in table or Any_ in table for table in tables):  # nearly always, in a tenth of the time
         return False
     return any(True for _ in liveReceivers(getAllReceivers(crawler.signals.sender, signal)))
 
@@ -545,34 +545,34 @@ _OF_PROXY: Final = frozenset({
 
 
 def is_of_proxy(request: Request, error: Exception) -> bool:
-    """Whether *error*, with which *request* failed, is one of its proxy: it refused, or cannot be reached.
+    """Whether *error* says that the proxy of *request* refused it or cannot be reached.
 
-    The classes are compared by name: not every download handler is installed.
+    Classes are compared by name, because not every download handler is installed.
     """
     kinds = (*type(error).__mro__, *type(error.__cause__).__mro__)
     return bool(request.meta.get("proxy")) and any(kind.__name__ in _OF_PROXY for kind in kinds)
 
 
 def folder_of_download_slot(key: str) -> str:
-    """The folder below a ``JOBDIR`` in which Scrapy's default queue keeps the requests of download slot *key*."""
+    """Return the folder in a ``JOBDIR`` where Scrapy's default queue keeps the requests of download slot *key*."""
     return str(pqueues._path_safe(key))
 
 
 def sitemap_rules(spider: SitemapSpider) -> tuple[list[tuple[re.Pattern[str], Any]], list[re.Pattern[str]]]:
-    """The patterns of pages that *spider* crawls, with their callbacks, and those of sitemaps that it follows."""
+    """Return the patterns of pages that *spider* crawls, with callbacks, and of sitemaps that it follows."""
     return spider._cbs, spider._follow
 
 
 def sitemap_callback(spider: SitemapSpider) -> Callable[[Response], Iterable[Request]]:
-    """The callback of *spider* for a robots.txt or a sitemap."""
+    """Return the callback of *spider* for a robots.txt or a sitemap."""
     return spider._parse_sitemap
 
 
 class ReadsSitemaps(SitemapSpider):
-    """A `SitemapSpider` whose sitemaps are handled by `_read_sitemap`."""
+    """A `SitemapSpider` that reads sitemaps by `_read_sitemap`."""
 
     def _read_sitemap(self, response: Response) -> Iterator[Request]:
-        """The requests that follow from *response*, for a robots.txt or a sitemap."""
+        """Make the requests for *response*, a robots.txt or a sitemap."""
         raise NotImplementedError
 
     def _parse_sitemap(self, response: Response) -> Iterator[Request]:
@@ -580,9 +580,9 @@ class ReadsSitemaps(SitemapSpider):
 
 
 def replace_sitemap_callback(spider: SitemapSpider, read: Callable[[Any, Response], Iterator[Request]]) -> bool:
-    """Let *read* be the method of *spider* that handles sitemaps; False if it has one of its own, and keeps it.
+    """Make *read* the sitemap method of *spider*; return False if the spider has a custom method, which it keeps.
 
-    As a method it survives disk queues.
+    It is bound as a method because disk queues store callbacks by method name.
     """
     method = type(spider)._parse_sitemap
     if method is SitemapSpider._parse_sitemap:
@@ -591,7 +591,7 @@ def replace_sitemap_callback(spider: SitemapSpider, read: Callable[[Any, Respons
 
 
 def sitemap_body(spider: SitemapSpider) -> Callable[[Response], bytes | None] | None:
-    """The method of *spider* that unpacks a sitemap, if it has one of its own."""
+    """Return the custom method of *spider* that unpacks a sitemap, or None."""
     has_own = type(spider)._get_sitemap_body is not SitemapSpider._get_sitemap_body
     return spider._get_sitemap_body if has_own else None
 
@@ -605,7 +605,7 @@ def is_for_sitemap(request: Request, spider: Spider | None) -> bool:
 def has_errback(request: Request, spider: Any) -> bool:
     """Whether an errback of the project handles the failure of *request*.
 
-    A CrawlSpider gives one of its own to every link, which does nothing unless the rule of the link names one.
+    A CrawlSpider gives every link a built-in errback, which does nothing unless the link's rule names an errback.
     """
     if request.errback is None or request.errback != getattr(spider, "_errback", None):
         return request.errback is not None

@@ -1,7 +1,7 @@
-"""Which URL a request fetches from: its own, or the one that it asks a rendering service or a scraping API for.
+"""The target URL of a request: its own URL, or the URL that it asks a rendering service or a scraping API for.
 
-``REP_TARGET_URL`` says how to find it for a service. The URL of a service holds the key of its customer, so it
-must never be shown: log lines and errors take theirs from here.
+``REP_TARGET_URL`` says how to find a service's target. The URL of a service holds its customer's key and must
+never be shown: log lines and errors take their URLs from here.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ if TYPE_CHECKING:
 
 
 class Targets:
-    """The targets of the requests of one crawl. A target that is the request's own URL is that very object.
+    """The targets of a crawl's requests. If the target is the request's own URL, it is the same string object.
 
-    ``is_plain`` is whether every request fetches from its own URL. Such a crawl pays nothing for the question.
+    ``is_plain`` says whether every request fetches from its own URL. Such a crawl pays nothing for targets.
     """
 
     def __init__(self, setting: TargetUrl | None = None) -> None:
-        """*setting* is ``REP_TARGET_URL``."""
+        """*setting* is the value of ``REP_TARGET_URL``."""
         self._parameters = setting if isinstance(setting, Mapping) else {}
         self._find: Callable[[Request], str | None] | None = None
         if setting is not None:
             self._find = self._parameter if isinstance(setting, Mapping) else _asking(setting)
         self._known: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
         self.is_plain = setting is None
-        # The URL that a request fetches from. Raises `TargetUrlError` if it asks a service for no usable URL.
+        # Returns the target of a request. Raises `TargetUrlError` if it asks a service for an unusable URL.
         self.of: Callable[[Request], str] = attrgetter("url") if self._find is None else self._found
 
     def site(self, request: Request) -> str:
-        """The site that *request* fetches from, by its host name; empty where no robots.txt speaks for it."""
+        """Return the site that *request* fetches from, by host name; empty if it has no robots.txt."""
         try:
             return Origin.from_url(self.of(request)).host
         except ValueError:
             return ""
 
     def via(self, request: Request) -> str | None:
-        """The host of the service that fetches for *request*; None if Scrapy fetches from the target itself."""
+        """Return the host of the service that fetches for *request*; None if Scrapy fetches from the target."""
         return urlparse_cached(request).hostname if self.of(request) is not request.url else None
 
     def url(self, request: Request) -> str:
-        """The URL of *request* to show: its target, or that of a service without its query. Never raises."""
+        """Return the URL of *request* to show: its target, or a service's URL without its query. Never raises."""
         try:
             target = self.of(request)
         except ValueError:
@@ -60,7 +60,7 @@ class Targets:
         return _without_query(target) if target is request.url and self._is_service(request) else target
 
     def name(self, request: Request) -> str:
-        """*request* for a log line. Never raises."""
+        """Format *request* for a log line. Never raises."""
         url = self.url(request)
         try:
             via = self.via(request)
@@ -71,7 +71,7 @@ class Targets:
         return f"<{request.method} {url}> via {via}"
 
     def shown(self, url: str) -> str:
-        """*url* as a log line may show it, whatever request it is that of. Never raises."""
+        """Format *url*, of any request, for a log line. Never raises."""
         if self._find is None:
             return url
         try:
@@ -90,7 +90,7 @@ class Targets:
         return target
 
     def _parameter(self, request: Request) -> str | None:
-        """The value of the query parameter; None without one, as in the URL of the service's own account page."""
+        """Return the query parameter's value; None if it is missing, as on the service's own account page."""
         url = urlparse_cached(request)
         name = self._parameters.get(url.hostname or "")
         if name is None:
@@ -108,7 +108,7 @@ class Targets:
 
 
 def _asking(find: Callable[[Request], str | None]) -> Callable[[Request], str | None]:
-    """*find*, a callable of the project, with its answers checked."""
+    """Wrap *find*, a callable of the project, to check its answers."""
 
     def ask(request: Request) -> str | None:
         host = urlparse_cached(request).hostname
@@ -125,7 +125,7 @@ def _asking(find: Callable[[Request], str | None]) -> Callable[[Request], str | 
 
 
 def _checked(target: Any, problem: str) -> str:
-    """*target* as Scrapy spells URLs. The message does not show it: a wrong parameter may hold a key."""
+    """Return *target* as Scrapy spells URLs. Errors do not show it, because a wrong parameter may hold a key."""
     try:
         url = safe_url_string(target)
         Origin.from_url(url)

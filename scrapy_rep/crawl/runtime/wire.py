@@ -1,14 +1,14 @@
 """The URLs that a download handler sends, which are not always the URL of the request.
 
-robots.txt forbids what arrives at a site, and the library behind a download handler may respell a URL. Under
-``Disallow: /search?`` Twisted requests ``/search?q=1`` for ``/search;?q=1``; aiohttp requests ``/secret`` for
-``/public/%2e%2e/secret``. Both spellings have to be allowed: the request's, which logs show, and the wire's.
+robots.txt applies to the URL that arrives at a site, and the library behind a download handler may respell it.
+Under ``Disallow: /search?``, Twisted requests ``/search?q=1`` for ``/search;?q=1``; aiohttp requests ``/secret``
+for ``/public/%2e%2e/secret``. Both spellings must be allowed: the request's, which logs show, and the wire's.
 
-`spellings` asks the library that the handler uses, in the installed version. A handler from elsewhere, such as a
-browser, may send what the handler of Scrapy sends that it extends, or what the WHATWG URL standard says.
+`spellings` asks the handler's library, in the installed version. A third-party handler, such as a browser, may
+send the spelling of the Scrapy handler that it extends, or that of the WHATWG URL standard.
 
-`respells` finds in less than a microsecond that a URL needs none of this, by a pattern of the URLs that no library
-respells. Each part of a pattern ends where the next one starts, so matching takes linear time.
+`respells` finds in less than a microsecond that a URL needs none of this, by a pattern of URLs that no library
+respells. A part of a pattern never overlaps the next part, which keeps matching linear.
 
 Neither reads ``request.meta``: a middleware may still set ``verbatim_url``.
 """
@@ -29,7 +29,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes, urldefrag, urlparse
 _HANDLERS: Final = "scrapy.core.downloader.handlers"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21}
 
-# Patterns of URLs that a handler sends as they are. No control, blank or letter beyond ASCII anywhere.
+# Patterns of URLs that a handler sends unchanged. They contain no controls, no blanks, and only ASCII letters.
 _END: Final = r"(?:\#[!-~]*)?\Z"
 _NAME: Final = r"[a-z0-9.-]+(?::[0-9]+)?"
 _PATH: Final = r"[!-\"$-:<->@-~]*"  # without "#", ";" and "?"
@@ -38,8 +38,8 @@ _QUERY: Final = r"(?:\?[!-\"$-~]+)?"
 _TWISTED: Final = rf"https?://{_NAME}(?:/(?!/){_PATH}(?:;(?![?\#]|\Z){_PATH})*)?{_QUERY}{_END}"
 _HTTP2: Final = rf"https?://{_NAME}(?:/{_PATH})?{_QUERY}{_END}"
 _FTP: Final = rf"ftp://{_NAME}(?:/[!-\"$&-:<->@-~]*)?\Z"
-# What remains as it is in yarl, httpx and browsers: octets that are neither encoded nor decoded, and no segment
-# that starts with a dot. The host is an IPv4 address of four numbers, or a name that cannot be read as one.
+# Unchanged in yarl, httpx and browsers: bytes that are neither encoded nor decoded, and segments that do not
+# start with a dot. The host is an IPv4 address of four numbers, or a name that cannot be read as an address.
 _KEPT: Final = "%(?:20|[89A-F][0-9A-F])"
 _BYTE: Final = "(?:0|[1-9][0-9]{0,2})"
 _NORMAL: Final = (
@@ -50,29 +50,29 @@ _NORMAL: Final = (
 
 
 def respells(handler: object) -> Callable[[str], object]:
-    """A cheap test for URLs: falsy only where every spelling that *handler* may send is the URL itself.
+    """Return a cheap test for URLs, which is falsy only if *handler* sends the URL unchanged.
 
-    That is, as far as any rule can tell. It may also be true of a URL that is sent as it is.
+    Changes that no rule can see do not count. The test may also be true of a URL that is sent unchanged.
     """
     plain = (f"(?!{kind.plain})" for kind, _ in _kinds(_modules(handler)))
     return re.compile("|".join(plain), re.ASCII).match
 
 
 def spellings(url: str, handler: object) -> tuple[str, ...]:
-    """The other absolute URLs that *handler* may send for *url*; empty if it sends it as it is.
+    """Return the other absolute URLs that *handler* may send for *url*; empty if it sends *url* unchanged.
 
-    Raises ``ValueError`` where the library of the handler refuses the URL.
+    Raises ``ValueError`` if the handler's library refuses the URL.
     """
     try:
         sent = [each for kind, module in _kinds(_modules(handler)) for each in kind.spell(url, module)]
     except (IndexError, OSError) as error:  # of yarl, for the host of "http://[::1]:80@", and of inet_aton()
         raise ValueError(f"no host in {url!r}") from error
-    sent += [each.rstrip(" ") for each in sent]  # blanks at the end are sent, and many servers ignore them
+    sent += [each.rstrip(" ") for each in sent]  # trailing blanks are sent, and many servers ignore them
     return tuple(each for each in dict.fromkeys(sent) if each not in {url, url.partition("#")[0]})
 
 
 class _Kind(NamedTuple):
-    plain: str  # the pattern of URLs that it sends as they are
+    plain: str  # the pattern of URLs that it sends unchanged
     spell: Callable[[str, str], Iterator[str]]  # takes a URL and the name of the handler's module
 
 
@@ -84,14 +84,14 @@ def _by_twisted(url: str, _: str) -> Iterator[str]:
 
 
 def _by_http2(url: str, _: str) -> Iterator[str]:
-    """Scrapy's own reading: all parameters of the last segment go."""
+    """As Scrapy reads URLs: without the parameters of the last segment."""
     parts = urlparse(url)
     query = f"?{parts.query}" if parts.query else ""
     yield _joined(parts.scheme, parts.hostname, parts.port, f"{parts.path or '/'}{query}")
 
 
 def _by_aiohttp(url: str, _: str) -> Iterator[str]:
-    """As aiohttp spells URLs, and with ``verbatim_url``, where it still drops an empty query."""
+    """As aiohttp spells URLs, without and with ``verbatim_url``, which still drops an empty query."""
     import yarl  # noqa: PLC0415
 
     for sent in (yarl.URL(url), yarl.URL(url, encoded=True)):
@@ -108,7 +108,7 @@ def _by_httpx(url: str, module: str) -> Iterator[str]:
 
 
 def _by_ftp(url: str, _: str) -> Iterator[str]:
-    """The unquoted name of a file, reserved characters as they are or escaped; a server may ignore last blanks."""
+    """Unquoted file names, with reserved characters raw or escaped; servers may ignore trailing blanks."""
     parts = urlparse(url)
     sent = unquote(parts.path).replace("\n", "\0").encode("latin-1")
     for name, safe in product((sent, sent.rstrip(b" ")), (_PRINTABLE - {"#"}, _PRINTABLE - {*"#%;?"})):
@@ -155,7 +155,7 @@ def _host(host: str) -> str:
 
 
 def _without_dots(path: str) -> str:
-    """*path* with its dot segments resolved, those with an escaped dot, too."""
+    """Resolve the dot segments of *path*, including escaped dots."""
     kept: list[str] = []
     dots = 0
     for segment in path.split("/")[1:]:
@@ -191,7 +191,7 @@ def _modules(handler: object) -> tuple[str, ...]:
 
 @cache
 def _kinds(modules: tuple[str, ...]) -> tuple[tuple[_Kind, str], ...]:
-    """How a handler spells URLs, with the module that says so, by the *modules* of its class and those above."""
+    """Return how a handler spells URLs, with the module that decides, by the *modules* of its class and bases."""
     for module in modules:
         package, _, name = module.rpartition(".")
         kind = _KNOWN.get(name.removeprefix("_")) if package == _HANDLERS else None

@@ -1,4 +1,4 @@
-"""From sitemaps to requests: which entries count, and which requests they become, a thousand at a time."""
+"""From sitemaps to requests: which entries count, and the requests for them, a thousand at a time."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ ENTRY: Final = "rep_sitemap"
 """Meta key of a request for a page: the entry of the sitemap that lists it."""
 
 BATCH: Final = 1_000
-"""Requests that one sitemap may have in the scheduler: the rest is made when these have left it."""
+"""Maximum requests per sitemap in the scheduler: when they have left, the next batch is made."""
 
-_CUT: Final = frozenset({"dataloss", "partial", "download_stopped"})  # Scrapy's flags of a body that is not all
+_CUT: Final = frozenset({"dataloss", "partial", "download_stopped"})  # Scrapy's flags of an incomplete body
 
 RequestHook = Callable[[dict[str, Any], Request], Request | None]
-"""``(entry, request) -> request``: the request that is made for an entry, or None for none."""
+"""``(entry, request) -> request``: returns the request for an entry, or None to skip the entry."""
 
 
 class SitemapReading:
-    """Makes the requests of *spider* for the entries of its sitemaps, by its rules and its filter."""
+    """Builds the requests of *spider* for the entries of its sitemaps, by its rules and its filter."""
 
     def __init__(self, spider: SitemapSpider, hook: RequestHook | None = None) -> None:
         self._spider = spider
@@ -61,7 +61,7 @@ class SitemapReading:
         self._body = sitemap_body(spider) or (lambda response: response.body)
 
     def requests(self, response: Response) -> Iterator[Request]:
-        """The requests that follow from *response*: a robots.txt, a sitemap, or what stands for its rest."""
+        """Yield the requests for *response*: a robots.txt, a sitemap, or the placeholder for its rest."""
         request = response.request
         assert request is not None  # noqa: S101  # Scrapy sets it
         if is_for_robots_txt(request) or response.url.endswith("/robots.txt"):
@@ -87,9 +87,9 @@ class SitemapReading:
         return self._in_batches(request, requests, done, _chain(response))
 
     def _has_read(self, response: Response, sitemap: Sitemap, undated: Sequence[str] | None = None) -> None:
-        """Note that the *sitemap* in *response* was read, unless entries of it may be missing.
+        """Note that the *sitemap* in *response* was read, unless some of its entries may be missing.
 
-        To the next run, what has changed behind the end of a part would be older than this one.
+        The next run would take changes in the missing part for older than this run.
         """
         if self._runs is None:
             return
@@ -129,7 +129,7 @@ class SitemapReading:
             self._warn(text, url=sitemap.url, why=sitemap.problem)
 
     def _filtered(self, sitemap: Sitemap, since: datetime | None) -> Iterator[tuple[dict[str, Any], str]]:
-        """The entries that the spider's filter lets pass, each with its URLs one by one."""
+        """Yield the entries that pass the spider's filter, once for each of their URLs."""
         entries = self._entries(sitemap, since)
         said = ({**entry.as_scrapys(), ENTRY: entry.as_dict(sitemap.url)} for entry in entries)
         for each in self._spider.sitemap_filter(said):
@@ -138,7 +138,7 @@ class SitemapReading:
                 for url in each.get("alternate") or ():
                     yield each, url
 
-    # Which requests they become.
+    # The requests for them.
 
     def _of_urls(self, urls: Iterable[str], meta: dict[str, Any]) -> Iterator[Request]:
         callback = sitemap_callback(self._spider)
@@ -156,7 +156,7 @@ class SitemapReading:
         return self._of_urls(urls, {SITEMAP_CHAIN: _chain(response)})
 
     def _of_pages(self, response: Response, sitemap: Sitemap, since: datetime | None) -> Iterator[Request]:
-        """The requests for pages in *sitemap*, which has been read when all were made."""
+        """Yield the requests for pages in *sitemap*, which counts as read when all have been built."""
         rules, _ = sitemap_rules(self._spider)
         chain_of_urls, origins = _chain(response), {*map(Origin.find, _own_urls(response))}
         for each, url in self._filtered(sitemap, since):
@@ -176,13 +176,13 @@ class SitemapReading:
         self._has_read(response, sitemap)
 
     def _must_be_named(self, request: Request, origins: set[Origin | None]) -> bool:
-        """Whether the robots.txt for *request* must name the sitemap, which is on *origins*: others have to."""
+        """Whether the robots.txt for *request* must name the sitemap: only if it is not on *origins*."""
         if self._settings.offsite_sitemaps or Origin.find(request.url) in origins:
             return False
         return self._judge is not None and self._crawl.has_gate and self._judge.asks(request)
 
     def _request(self, url: str, callback: Any, meta: dict[str, Any]) -> Request | None:
-        """The request for *url*, None if Scrapy cannot build one, or send it."""
+        """Build the request for *url*; return None if Scrapy cannot build or send it."""
         try:
             request = Request(url, callback, meta=meta)
             parts = urlparse_cached(request)
@@ -196,9 +196,9 @@ class SitemapReading:
     def _in_batches(
         self, request: Request, requests: Iterator[Request], done: int, chain_of_urls: list[str]
     ) -> Iterator[Request]:
-        """The next of *requests*, and one that stands for the rest: it leaves the scheduler after these.
+        """Yield the next of *requests*, and a placeholder for the rest, which leaves the scheduler after them.
 
-        The answer to that is here, in memory; in a job that was stopped the sitemap is fetched once more.
+        The placeholder's answer is in memory; a resumed job fetches the sitemap again.
         """
         page = None
         for page in islice(requests, BATCH):
@@ -216,7 +216,7 @@ class SitemapReading:
 
 
 def _since(since: datetime | str | None, request: Request) -> datetime | None:
-    """Since when entries count: by the setting, or by the note of the last run."""
+    """Return the time since which entries count: from the setting, or from the note of the last run."""
     if isinstance(since, datetime) or since is None:
         return since
     began = request.meta.get(NOTE, {}).get("began")
@@ -224,7 +224,7 @@ def _since(since: datetime | str | None, request: Request) -> datetime | None:
 
 
 def _own_urls(response: Response) -> list[str]:
-    """The URLs of the sitemap in *response*: those that redirects led from, and the last one."""
+    """Return the URLs of the sitemap in *response*: the redirecting URLs, and the final URL."""
     return [*dict.fromkeys([*response.meta.get("redirect_urls", ()), response.url])]
 
 

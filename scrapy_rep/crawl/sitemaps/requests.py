@@ -2,9 +2,9 @@
 
 https://www.sitemaps.org/protocol.html, "Specifying the Sitemap location in your robots.txt file".
 
-For ``REP_SITEMAP_SINCE = "last run"`` the store keeps a note of each sitemap: the start of the last run of the
-spider that read the sitemap and finished, and the validators of its answer (RFC 9110 section 8.8). All notes of a
-run are stored at its end, so that one that is cut off, whose pages were not all crawled, leaves them as they were.
+For ``REP_SITEMAP_SINCE = "last run"`` the store keeps a note per sitemap: the start of the spider's last finished
+run that read the sitemap, and the validators of its answer (RFC 9110 section 8.8). A run stores all notes at its
+end. An interrupted run, which has not crawled all pages, leaves the notes unchanged.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Sitemaps:
-    """The ``urls`` of Sitemap lines, each once and in order; ``unusable`` are the values of the other lines."""
+    """The ``urls`` of Sitemap lines, in order, without duplicates; ``unusable`` holds the other lines' values."""
 
     urls: tuple[str, ...] = ()
     unusable: tuple[str, ...] = ()
 
 
 _NONE: Final = Sitemaps()
-# An absolute URL in which there is nothing to resolve or to escape, as in nearly every line.
+# An absolute URL with nothing to resolve or to escape, as in nearly every line.
 _PLAIN: Final = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d+)?/[\w./~-]*(?:\?[\w./?=&~-]+)?", re.ASCII)
 # RFC 3986 sections 3.2.2 and 3.2.3, without the user information of section 3.2.1.
 _HOST_AND_PORT: Final = re.compile(r"[\w.~%!$&'()*+,;=:\[\]-]*", re.ASCII)
 
 
 def sitemaps_of(robots: Robots) -> Sitemaps:
-    """The sitemaps of an origin, with any parser back-end; none unless its access is *successful*.
+    """Return the sitemaps of an origin, with any parser back-end; none unless its access is *successful*.
 
-    A relative line is resolved against the origin, not against the URL that redirects led to.
+    Relative lines are resolved against the origin, not against the URL that redirects led to.
     """
     values = robots.robotstxt.sitemaps if robots.access is Access.SUCCESSFUL else ()
     if not values:
@@ -80,39 +80,39 @@ def sitemaps_of(robots: Robots) -> Sitemaps:
 
 
 SITEMAP_CHAIN: Final = "rep_sitemap_chain"
-"""Meta key: the URLs of the sitemap that led to a request, and of those that led there.
+"""Meta key: the URLs of the sitemap that led to a request, and of its parent sitemaps.
 
-A page that has it is on another origin than the sitemap: the robots.txt of that origin must name one of them.
+A page with this key is on another origin than the sitemap: that origin's robots.txt must name one of the URLs.
 """
 
 SITEMAP_REST: Final = "rep_sitemap_rest"
-"""Meta key of a request for what is left of a sitemap: how many of its requests were made already."""
+"""Meta key of a request for the rest of a sitemap: the number of its requests made so far."""
 
 NOTE: Final = "rep_sitemap_note"
-"""Meta key of a request for a sitemap: what the last run noted."""
+"""Meta key of a request for a sitemap: the note of the last run."""
 
-_LIFE: Final = 400 * 86_400.0  # seconds that a note is kept: a run a year is still one after the last
+_LIFE: Final = 400 * 86_400.0  # seconds to keep a note: a yearly run must still find the last
 _MOST_UNDATED: Final = 1_000
 
-_MOST_OCTETS: Final = 2 * MOST_OCTETS  # of a sitemap that are received: more than those that are read
+_MOST_OCTETS: Final = 2 * MOST_OCTETS  # bytes of a sitemap to receive: more than the bytes to read
 
 
 def sitemap_rest(request: Request) -> str:
-    """The key in `SitemapRequests.begun` of the rest of a sitemap that *request* may stand for."""
+    """Return the key in `SitemapRequests.begun` of the rest of a sitemap that *request* may stand for."""
     return f"{request.meta.get(SITEMAP_REST)} {request.url}"
 
 
 def ask_for_packed(request: Request) -> None:
-    """Make *request*, for a sitemap, ask for gzip, which the reader unpacks as it reads, and bound its answer."""
+    """Make *request*, for a sitemap, ask for gzip, which the reader unpacks as it reads; cap the answer's size."""
     request.headers.setdefault("Accept-Encoding", "gzip")
     request.meta.setdefault("download_maxsize", _MOST_OCTETS)
 
 
 class SitemapRequests:
-    """What a crawl of a `SitemapSpider` adds to the way of a request through the gate."""
+    """Steps that a `SitemapSpider` adds to the path of a request through the gate."""
 
     def __init__(self, crawl: Crawl) -> None:
-        """Raises `InvalidSettingError` if the last run is asked for, and the store keeps none."""
+        """Raises `InvalidSettingError` if the settings need notes of the last run, and the store keeps none."""
         self._crawl = crawl
         self._spider = crawl.crawler.spider
         self.is_active = isinstance(self._spider, SitemapSpider)
@@ -122,18 +122,18 @@ class SitemapRequests:
             with logging_invalid_settings(logger):
                 self.runs = SitemapRuns(self._spider.name, registry.store)
             crawl.events.ending.subscribe(self.runs.save)
-        # The rest of each sitemap whose first requests are in the scheduler, by `sitemap_rest`.
+        # Remaining requests of sitemaps whose first requests are in the scheduler, by `sitemap_rest`.
         self.begun: dict[str, Iterator[Request]] = {}
         self._named: WeakKeyDictionary[RobotsTxt, array[int]] = WeakKeyDictionary()  # hashes of URLs
 
     def is_for_sitemap(self, request: Request) -> bool:
-        """Whether *request* gets a sitemap, or a robots.txt, for the spider."""
+        """Whether *request* fetches a sitemap or a robots.txt for the spider."""
         return is_for_sitemap(request, self._spider)
 
     async def prepare(self, request: Request) -> Response | None:
-        """Answer *request*, for a sitemap, with what is known already, or prepare it for the network."""
+        """Answer *request*, for a sitemap, from memory, or prepare it for the network."""
         if sitemap_rest(request) in self.begun:
-            request.meta["dont_cache"] = True  # else Scrapy's HTTP cache takes this for the sitemap
+            request.meta["dont_cache"] = True  # else Scrapy's HTTP cache would store this as the sitemap
             return TextResponse(request.url, flags=["scrapy_rep"])
         ask_for_packed(request)
         if self.runs is not None:
@@ -141,11 +141,11 @@ class SitemapRequests:
         return None
 
     def cross_submitted(self, request: Request, robots: Robots) -> Request:
-        """What goes back to the scheduler instead of *request*, for a page that a sitemap elsewhere lists.
+        """Return the request to reschedule instead of *request*, for a page listed by another site's sitemap.
 
         Raises ``IgnoreRequest`` unless *robots*, which applies to the page, names a sitemap that led to it:
         https://www.sitemaps.org/protocol.html, "Sitemaps & Cross Submits". The duplicate filter has not seen the
-        page yet, because a sitemap that may list it may be read later.
+        page, because a sitemap that may list it may be read later.
         """
         if self._names(robots, request.meta[SITEMAP_CHAIN]):
             meta = {key: value for key, value in request.meta.items() if key != SITEMAP_CHAIN}
@@ -160,7 +160,7 @@ class SitemapRequests:
         raise IgnoreRequest(f"{why}: set REP_OFFSITE_SITEMAPS = True to request it")
 
     def _names(self, robots: Robots, urls: Iterable[str]) -> bool:
-        """Whether *robots* names a sitemap at one of *urls*."""
+        """Whether *robots* names a sitemap at any of *urls*."""
         named = self._named.get(robots.robotstxt)
         if named is None:
             hashes = sorted(map(hash, sitemaps_of(robots).urls))
@@ -170,7 +170,7 @@ class SitemapRequests:
 
 
 class SitemapRuns:
-    """The notes of one crawl of the spider called *name* in *store*."""
+    """The notes in *store* of a crawl by the spider *name*."""
 
     def __init__(self, name: str, store: Store) -> None:
         """Raises `InvalidSettingError` if *store* keeps no notes."""
@@ -186,7 +186,7 @@ class SitemapRuns:
     async def ask(self, request: Request) -> None:
         """Make *request*, for a sitemap, conditional if its last answer is known.
 
-        Not one for the rest of a sitemap: that was read in part, and the job stopped.
+        A request for the rest of a sitemap stays unconditional: a stopped job has read only a part.
         """
         key = self._key(request.url)
         self._unread.add(key)
@@ -194,7 +194,7 @@ class SitemapRuns:
         request.meta[NOTE] = note
         request.meta["dont_cache"] = True  # Scrapy's HTTP cache would keep a 304 as the sitemap
         for name, validator in (("If-None-Match", "etag"), ("If-Modified-Since", "last_modified")):
-            request.headers.pop(name, None)  # of a redirect, or of a job that was stopped
+            request.headers.pop(name, None)  # left by a redirect, or by a stopped job
             if note.get(validator) and SITEMAP_REST not in request.meta:
                 request.headers[name] = note[validator].encode("latin-1", "replace")
                 statuses = request.meta.get("handle_httpstatus_list", ())
@@ -203,13 +203,13 @@ class SitemapRuns:
     def has_read(self, response: Response, undated: Sequence[str] | None = None) -> None:
         """Note that *response* answered for a sitemap.
 
-        *undated* are the sitemaps in it, if it is an index, that it states no date for: when it has not been
-        modified, they may have been. With very many of them it gets no validators, and is fetched again.
+        *undated* are the sitemaps that an index lists without a date: they may change while the index does not.
+        With very many of them the note has no validators, and the index is fetched again.
         """
         request = response.request
         assert request is not None  # noqa: S101
         if SITEMAP_REST in request.meta:
-            return  # the job that read the beginning was stopped, and that may have changed since
+            return  # a stopped job read the beginning, which may have changed since
         note: dict[str, Any] = request.meta.get(NOTE, {})
         if response.status != 304:
             note = {}
@@ -225,8 +225,8 @@ class SitemapRuns:
     async def save(self, reason: str) -> None:
         """Store the notes of this run, if it has finished.
 
-        Those of indexes only if every sitemap was read: behind an unmodified index, one that failed would not be
-        requested again.
+        Notes of indexes need every sitemap to be read: behind an unmodified index, a sitemap that failed would not
+        be requested again.
         """
         if reason != "finished":
             return
@@ -243,7 +243,7 @@ def _field(response: Response, name: str) -> str:
 
 
 def _read(text: str | None) -> dict[str, Any]:
-    """The note in *text*, an empty one if there is none: other programs, and clocks, may write to the store."""
+    """Parse the note in *text*; empty if it is invalid: other programs, and clocks, may write to the store."""
     try:
         note = json.loads(text or "{}")
         is_read = 0 <= note["began"] <= clock.time() and isinstance(note.setdefault("undated", []), list)
@@ -254,15 +254,15 @@ def _read(text: str | None) -> dict[str, Any]:
 
 
 def is_for_robots_txt(request: Request) -> bool:
-    """Whether *request* is for the robots.txt of an origin, as those of a sitemap spider are."""
+    """Whether *request* is for the robots.txt of an origin, like those of a sitemap spider."""
     url = urlparse_cached(request)
     return url.path == "/robots.txt" and url.scheme in SCHEMES and not url.query and request.method == "GET"
 
 
 def sitemap_lines(request: Request, robots: Robots) -> Response:
-    """The answer to a sitemap spider's *request* for a robots.txt: its Sitemap lines, absolute, each once.
+    """Answer a sitemap spider's *request* for a robots.txt with its Sitemap lines, absolute, without duplicates.
 
-    An unavailable robots.txt becomes a 404 whatever its status was: Scrapy would retry or follow other statuses.
+    An unavailable robots.txt becomes a 404 whatever its status: Scrapy would retry or follow other statuses.
     """
     lines = "".join(f"Sitemap: {url}\n" for url in sitemaps_of(robots).urls)
     status = 200 if robots.access is Access.SUCCESSFUL else 404
@@ -270,10 +270,10 @@ def sitemap_lines(request: Request, robots: Robots) -> Response:
 
 
 def _absolute(value: str, origin: Origin) -> str | None:
-    """The absolute URL of a Sitemap line of *origin*, escaped and without its fragment; None if it is unusable.
+    """Return the absolute URL of a Sitemap line of *origin*, escaped, without fragment; None if it is unusable.
 
-    So is one with a password: a public sitemap needs none, and Scrapy's download handlers fail on it. Escaping
-    leaves the host as it is, so a host with a space or a control character is unusable, too.
+    URLs with passwords are unusable: a public sitemap needs none, and Scrapy's download handlers fail on them.
+    Hosts with spaces or control characters are unusable, because escaping leaves the host unchanged.
     """
     base, url = origin.robots_url, value
     if not _PLAIN.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Sitemaps that robots.txt names: `RepSitemapSpider` starts from them, `SitemapFeed` adds those of other sites."""
+"""Sitemaps in robots.txt: `RepSitemapSpider` starts from them, `SitemapFeed` adds those of other sites."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_NESTING: Final = 5
-"""Levels of sitemaps that are followed; the sitemaps protocol has two, an index and its sitemaps."""
+"""Maximum levels of sitemaps to follow; the sitemaps protocol has two, an index and its sitemaps."""
 
 _NESTING: Final = "rep_sitemap_nesting"  # meta key: the level of a sitemap; 1 if robots.txt or the spider names it
 
@@ -50,9 +50,9 @@ _NO_SITES: Final = "has no sites: expected sites to be URLs or host names, or si
 class SitemapFeed(BaseSpiderMiddleware):
     """Spider middleware that reads the sitemaps of a `SitemapSpider`, and drops those that it should not follow.
 
-    A spider with a ``_parse_sitemap`` of its own reads them itself. A sitemap on a host outside
-    ``allowed_domains`` is dropped unless ``REP_OFFSITE_SITEMAPS`` is set, and so is one more than `MAX_NESTING`
-    levels deep. With ``REP_FOLLOW_SITEMAPS`` the sitemaps of every origin that the crawl meets are added.
+    A spider that overrides ``_parse_sitemap`` reads them itself. Sitemaps on hosts outside ``allowed_domains`` are
+    dropped unless ``REP_OFFSITE_SITEMAPS`` is set, as are sitemaps more than `MAX_NESTING` levels deep. With
+    ``REP_FOLLOW_SITEMAPS`` the sitemaps of every origin that the crawl meets are added.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -73,12 +73,12 @@ class SitemapFeed(BaseSpiderMiddleware):
         return is_for_sitemap(request, self._spider)
 
     def _keep_packed(self, response: Response, request: Request) -> None:
-        """Let Scrapy not unpack a sitemap: the reader does, without having all of it in memory."""
+        """Keep Scrapy from unpacking a sitemap: the reader unpacks it without holding all of it in memory."""
         if self._is_for_sitemap(request) and response.body.startswith(GZIP):
             response.headers.pop("Content-Encoding", None)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Return *request*, or None to drop it. Only sitemaps that a response led to are checked."""
+        """Return *request*, or None to drop it. Only sitemaps that come from a response are checked."""
         if response is None or not self._is_for_sitemap(request) or SITEMAP_REST in request.meta:
             return request
         return self._checked(request, response.meta.get(_NESTING, 0) + 1)
@@ -97,11 +97,11 @@ class SitemapFeed(BaseSpiderMiddleware):
             text = "Sitemap not followed: %(request)s (%(why)s)"
             logger.debug(text, {"request": request, "why": why}, extra={"spider": self._spider})
             return None
-        request.priority -= 1  # pages first, or the scheduler would have to hold the pages of all sitemaps
+        request.priority -= 1  # pages first, or the scheduler would hold the pages of all sitemaps
         return request
 
     def _sitemaps_found(self, urls: Sequence[str]) -> None:
-        """Crawl the sitemaps of another origin; the duplicate filter drops those that were crawled before."""
+        """Crawl the sitemaps of another origin; the duplicate filter drops sitemaps crawled before."""
         for url in urls:
             request = self._checked(Request(url, sitemap_callback(self._spider)), nesting=1)
             if request is not None:
@@ -109,7 +109,7 @@ class SitemapFeed(BaseSpiderMiddleware):
 
 
 def _is_within(request: Request, domains: Sequence[str]) -> bool:
-    """Whether *domains* include the host of *request*; as in Scrapy, subdomains count, and none means all."""
+    """Whether *domains* include the host of *request*; as in Scrapy, subdomains count, and no domains mean all."""
     host = urlparse_cached(request).hostname or ""
     names = [domain.lower() for domain in domains if domain]
     return not names or any(host == name or host.endswith(f".{name}") for name in names)
@@ -123,7 +123,7 @@ class RepSitemapSpider(ReadsSitemaps):
     """
 
     sites: Sequence[str] | str = ()
-    """http(s) URLs, or host names (of https), also separated by commas; if empty, ``allowed_domains``."""
+    """http(s) URLs or host names (for https), as a list or separated by commas; default: ``allowed_domains``."""
     sitemap_fallback: bool | str = False
     """Whether to try ``/sitemap.xml`` on a site whose robots.txt names no sitemap."""
     allowed_domains: Sequence[str]
@@ -133,7 +133,7 @@ class RepSitemapSpider(ReadsSitemaps):
         """Build the spider.
 
         Raises ``ValueError`` for an invalid site, and if there are neither sites nor ``sitemap_urls``, unless the
-        spider has a ``start()`` of its own, which may set them.
+        spider overrides ``start()``, which may set them.
         """
         spider = super().from_crawler(crawler, *args, **kwargs)
         if isinstance(getattr(spider, "allowed_domains", None), str):
@@ -171,10 +171,10 @@ class RepSitemapSpider(ReadsSitemaps):
         return dict.fromkeys(map(_origin, self.sites))
 
     def sitemap_request(self, entry: dict[str, Any], request: Request) -> Request | None:  # noqa: ARG002
-        """The request that is made for *entry* of a sitemap, which is ``request.meta["rep_sitemap"]``, too.
+        """Return the request for *entry* of a sitemap, which is also in ``request.meta["rep_sitemap"]``.
 
-        Override this to change *request*, which follows from ``sitemap_rules``, or to skip the entry by None. With
-        ``sitemap_alternate_links`` it is called for each URL of the entry.
+        Override this to change *request*, which follows from ``sitemap_rules``, or return None to skip the entry.
+        With ``sitemap_alternate_links`` it is called for each URL of the entry.
         """
         return request
 
@@ -183,7 +183,7 @@ class RepSitemapSpider(ReadsSitemaps):
         return SitemapReading(self, self.sitemap_request)
 
     def _read_sitemap(self, response: Response) -> Iterator[Request]:
-        """The requests that follow from *response*: from the robots.txt of a site, or from a sitemap."""
+        """Yield the requests for *response*, the robots.txt of a site or a sitemap."""
         has_sitemaps = False
         for sitemap_or_page in self._reading.requests(response):
             has_sitemaps = True
@@ -194,7 +194,7 @@ class RepSitemapSpider(ReadsSitemaps):
 
 
 def _read(spider: SitemapSpider, response: Response) -> Iterator[Request]:
-    """What stands for the method of Scrapy's spider that handles sitemaps."""
+    """Replacement for the sitemap method of Scrapy's spider."""
     feed = spider.crawler.get_spider_middleware(SitemapFeed)
     assert feed is not None  # noqa: S101  # it has put this there
     return feed.reading.requests(response)

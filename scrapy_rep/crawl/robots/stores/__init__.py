@@ -1,7 +1,7 @@
-"""Where entries live between requests, runs and machines: in SQLite, in a store of the project, or nowhere.
+"""Storage of entries between requests, runs and machines: in SQLite, in a project's store, or nowhere.
 
-A store gets and puts entries and grants leases on origins. It knows nothing of how robots.txt is fetched, nor of
-what an entry means for a request. An extra may put another store before the one in the settings.
+A store gets and puts entries and grants leases on origins. Fetching robots.txt, and applying entries to requests,
+happen elsewhere. An extra may put another store in front of the store in the settings.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Store(Protocol):
     """Keeps entries between requests, runs and machines, and grants leases on their origins.
 
     A class named by ``REP_STORE`` implements this; it may define ``from_crawler(crawler)``. A call may do I/O but
-    must not block the event loop. No call raises because the store is broken: the store logs that, and behaves as
-    if it were empty.
+    must not block the event loop. A broken store raises no exceptions: it logs the problem and behaves as if it
+    were empty.
 
-    A crawl does without `entries` and `purge`. They are for ``scrapy robots cache`` and ``decide``, which have no
-    event loop: these calls block, and raise ``OSError`` if the store cannot be used. It does without `note` and
-    `put_notes` unless ``REP_SITEMAP_SINCE`` is ``last run``.
+    A crawl needs no `entries` and no `purge`. They are for ``scrapy robots cache`` and ``decide``, which have no
+    event loop: these calls block, and raise ``OSError`` if the store cannot be used. A crawl needs `note` and
+    `put_notes` only if ``REP_SITEMAP_SINCE`` is ``last run``.
     """
 
     async def get(self, origin: Origin) -> Entry | None:
@@ -52,32 +52,32 @@ class Store(Protocol):
         """Replace the entry of the origin of *entry*, and release this crawl's lease on that origin."""
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
-        """Try to get the lease on *origin*: for *seconds*, or until it is released, no other crawl gets it.
+        """Try to get the lease on *origin*: for *seconds*, or until its release, no other crawl gets it.
 
-        The crawl that has it asks again, every few seconds, while its fetch lasts.
+        The crawl that holds the lease renews it with this call, every few seconds, during its fetch.
         """
 
     async def release_lease(self, origin: Origin) -> None:
-        """Release the lease that this crawl holds on *origin*, if it holds one."""
+        """Release the lease on *origin*, if this crawl holds it."""
 
     def close(self) -> None:
-        """Free what the store holds; called once, at the end of the crawl."""
+        """Free the store's resources; called once, at the end of the crawl."""
 
     async def note(self, key: str) -> str | None:
         """Return the text that `put_notes` last stored under *key*, or None if there is none."""
 
     async def put_notes(self, notes: Mapping[str, str], seconds: float) -> None:
-        """Store *notes*, texts by key, for at least so many *seconds*."""
+        """Store *notes*, texts by key, for at least *seconds*."""
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
-        """Return all entries, sorted by origin, or that of *origin* alone."""
+        """Return all entries, sorted by origin, or only the entry of *origin*."""
 
     def purge(self, origin: Origin | None = None) -> int:
-        """Delete all entries, leases and notes, or what *origin* has; return the number of deleted entries."""
+        """Delete all entries, leases and notes, or those of *origin*; return the number of deleted entries."""
 
 
 class NullStore:
-    """The store that keeps nothing: every `get` finds nothing, and every lease is granted.
+    """A store that keeps nothing: every `get` returns None, and every lease is granted.
 
     ``REP_STORE = "memory"`` selects it: entries then live only in the memory of the crawl, outside any store.
     """
@@ -112,8 +112,8 @@ class NullStore:
 async def claim(store: Store, origin: Origin, seconds: float, seen: Entry | None) -> bool:
     """Try to get the lease on *origin*, as `Store.acquire_lease`, unless *store* has a newer entry than *seen*.
 
-    Between the look into the store that found *seen* and the lease, another crawl may have stored one. A store
-    with a method ``claim(origin, seconds, seen)`` does this in one step.
+    Another crawl may have stored an entry between the `Store.get` that returned *seen* and the lease. A store with
+    a method ``claim(origin, seconds, seen)`` does this in one step.
     """
     in_one_step = getattr(store, "claim", None)
     if in_one_step:
@@ -128,9 +128,9 @@ async def claim(store: Store, origin: Origin, seconds: float, seen: Entry | None
 
 
 def open_store(crawler: Crawler) -> Store:
-    """The store that ``REP_STORE`` names, or what an extra makes of it.
+    """Open the store that ``REP_STORE`` names, or an extra's replacement.
 
-    Under ``scrapy check`` and ``scrapy shell`` nothing is stored: their users want the current robots.txt.
+    ``scrapy check`` and ``scrapy shell`` store nothing, because their users want the current robots.txt.
     """
     if os.environ.get("SCRAPY_CHECK") or _is_shell(crawler):
         return NullStore()
@@ -138,7 +138,7 @@ def open_store(crawler: Crawler) -> Store:
 
 
 def require(store: Store, name: str, methods: Sequence[str], user: str) -> None:
-    """Raise `InvalidSettingError` if *store*, which ``REP_STORE`` calls *name*, lacks one of *methods*."""
+    """Raise `InvalidSettingError` if *store*, called *name* in ``REP_STORE``, lacks any of *methods*."""
     lacking = [f"{method}()" for method in methods if not hasattr(store, method)]
     if lacking:
         raise InvalidSettingError(
@@ -148,7 +148,7 @@ def require(store: Store, name: str, methods: Sequence[str], user: str) -> None:
 
 
 def named_store(crawl: Crawl) -> Store:
-    """The store that the settings of *crawl* name. Raises `InvalidSettingError` for one that lacks a method."""
+    """Build the store in the settings of *crawl*. Raises `InvalidSettingError` if it lacks a method."""
     name = crawl.settings.store
     store: Store = build_from_crawler(load_object(_STORES.get(name, name)), crawl.crawler)
     require(store, name, _FOR_CRAWLS, "a crawl")
@@ -156,9 +156,9 @@ def named_store(crawl: Crawl) -> Store:
 
 
 def _is_shell(crawler: Crawler) -> bool:
-    """Whether this is ``scrapy shell``: only it and ``scrapy bench`` set one of these at command priority.
+    """Whether this is ``scrapy shell``: only it and ``scrapy bench`` set these settings at command priority.
 
-    Both are looked at because a project may override one of them.
+    Check both settings, because a project may override one.
     """
     priorities = map(crawler.settings.getpriority, ("DUPEFILTER_CLASS", "LOGSTATS_INTERVAL"))
     return SETTINGS_PRIORITIES["command"] in priorities

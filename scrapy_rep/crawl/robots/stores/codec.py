@@ -1,8 +1,8 @@
 """The stored form of an entry, the same in every store of this package.
 
 A store keeps an entry under its origin, as *facts* (plain values named like the fields of `Entry`: columns in
-SQLite, JSON in fleets) and as a compressed body, once per content under its SHA-256. Other programs and other
-versions may write to the same store, so everything that is read back is checked here.
+SQLite, JSON in fleets) and as a compressed body, once per content under its SHA-256. This module checks all values
+it reads back, because other programs and other versions may write to the same store.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from scrapy_rep.protocol.freshness import Entry
 SCHEMA: Final = 2
 """Version of the stored form. Raise it with every change of the facts, or of the tables in `sqlite_file`.
 
-Whoever raises it reads what 1.0 wrote, and gives the keys in a store that workers share other names: both versions
-may use it at the same time.
+A raise must still read entries of 1.0, and must rename the keys in a store that workers share: both versions may
+use it at the same time.
 """
 
 FACTS: Final = tuple(field.name for field in fields(Entry) if field.name not in {"origin", "body"})
 """The names of the facts."""
 
 MAX_BODY: Final = 67_108_864
-"""Octets of a body that are read back; a larger one, which only a large REP_MAX_SIZE allows, is fetched again."""
+"""Maximum bytes of a body to read back; larger bodies, which only a large REP_MAX_SIZE allows, are refetched."""
 
 _facts_of = attrgetter(*FACTS)
 _TIMES: Final = ("fetched_at", "fresh_until", "unreachable_since", "tried_at", "retry_at")
-_LEVEL: Final = 3  # of zlib: a tenth more octets than the default, in 60 % of its time
+_LEVEL: Final = 3  # of zlib: a tenth more bytes than the default, in 60 % of its time
 _LARGEST: Final = 2**63 - 1  # that a column of SQLite holds
 _LAST_TIME: Final = 253_402_300_799.0  # POSIX seconds: the end of the year 9999, the last that ``datetime`` knows
 
 
 class UnreadableEntryError(ValueError):
-    """What a store returned is not an entry of this `SCHEMA`."""
+    """A stored value is not an entry of this `SCHEMA`."""
 
 
 def encode(entry: Entry) -> dict[str, Any]:
     """Return the facts of *entry*: strings, numbers and None, and the hops as a list of strings.
 
-    A time that no date can show, such as that of a lifetime of 10,000 years, is cut to one that `decode` accepts.
+    A time that no date can show, as after a lifetime of 10,000 years, is capped to a time that `decode` accepts.
     """
     facts = dict(zip(FACTS, _facts_of(entry), strict=True))
     facts["access"] = entry.access.value
@@ -58,7 +58,7 @@ def encode(entry: Entry) -> dict[str, Any]:
 def encode_body(entry: Entry) -> bytes:
     """Return the compressed body of *entry*.
 
-    The window is as large as the body: to clear the largest one takes longer than to compress most bodies.
+    The window is as large as the body: clearing the largest window takes longer than compressing most bodies.
     """
     window = min(max(len(entry.body).bit_length(), 10), zlib.MAX_WBITS)
     deflater = zlib.compressobj(_LEVEL, zlib.DEFLATED, window, window - 7)
@@ -84,7 +84,7 @@ def decode(origin: Origin, facts: Mapping[str, Any], body: bytes) -> Entry:
 
 
 def _is_valid(entry: Entry) -> bool:
-    """Whether the fields have the types that `Entry` declares, which its constructor does not check."""
+    """Whether the fields have the types in `Entry`, which its constructor does not check."""
     times = (entry.fetched_at, entry.fresh_until, entry.tried_at, entry.retry_at)
     texts = (entry.url, entry.etag, entry.last_modified, *entry.hops)
     return (

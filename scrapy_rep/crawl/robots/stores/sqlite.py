@@ -1,6 +1,6 @@
 """`SqliteStore`, the default store: a file that processes and runs share.
 
-The file is in the project's data folder. Without a project there is no such folder, and nothing is stored unless
+The file is in the project's data folder. Without a project there is no data folder, and nothing is stored unless
 ``REP_STORE_PATH`` names a file.
 """
 
@@ -42,8 +42,8 @@ DEFAULT_PATH: Final = "robots.sqlite"
 def path_of_store(settings: RepSettings) -> Path | None:
     """Return the path of the SQLite file, or None if there is neither a project nor a ``REP_STORE_PATH``.
 
-    A relative path counts from the project's data folder, ``.scrapy``, and without a project (scripts and eggs
-    have no ``scrapy.cfg``) from the working directory.
+    A relative path starts from the project's data folder, ``.scrapy``. Without a project (scripts and eggs have no
+    ``scrapy.cfg``), it starts from the working directory.
     """
     try:
         return Path(project_data_dir(), settings.store_path or DEFAULT_PATH)
@@ -52,10 +52,10 @@ def path_of_store(settings: RepSettings) -> Path | None:
 
 
 class SqliteStore:
-    """A `Store` in a SQLite file. While the file cannot be used, it finds nothing and grants every lease."""
+    """A `Store` in a SQLite file. While the file cannot be used, it returns no entries and grants every lease."""
 
     def __init__(self, connection: SqliteConnection, stale_max: float = LONG_UNREACHABLE) -> None:
-        """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
+        """*stale_max*: seconds for which an expired entry may be served stale, and is therefore kept."""
         self.connection = connection
         self._stale_max = stale_max
         self._has_leased = self._has_swept = False
@@ -82,11 +82,11 @@ class SqliteStore:
                 await self.connection.write_in_thread(lambda file: self._sweep_on(file, entry.origin))
 
     async def acquire_lease(self, origin: Origin, seconds: float) -> bool:
-        """As `Store.acquire_lease`, among the processes that share the file."""
+        """As `Store.acquire_lease`, between processes that share the file."""
         return await self._lease(origin, seconds, inf)
 
     async def claim(self, origin: Origin, seconds: float, seen: Entry | None) -> bool:
-        """Try to get the lease unless there is a newer entry than *seen*."""
+        """Try to get the lease, unless an entry newer than *seen* is stored."""
         return await self._lease(origin, seconds, seen.dated_at if seen else -1.0)
 
     async def release_lease(self, origin: Origin) -> None:
@@ -104,7 +104,7 @@ class SqliteStore:
             await self.connection.write(lambda file: file.put_notes(notes, clock.time(), seconds))
 
     def close(self) -> None:
-        """Release all leases of this crawl, because other processes may have to fetch now, and close the file."""
+        """Release all leases of this crawl, which other processes may need now, and close the file."""
         self.connection.close(self._release_all)
         if self._at_rest:
             self._at_rest.close()
@@ -120,7 +120,7 @@ class SqliteStore:
 
     @contextmanager
     def _file(self) -> Iterator[SqliteFile]:
-        """The file outside a crawl: none is created, and a damaged or foreign one is left where it is."""
+        """Open the file outside a crawl: never create it, and leave a damaged or foreign file in place."""
         path = self.connection.path
         if not path.exists():
             more = f". {NOT_SHARED}" if path.name == DEFAULT_PATH else ""
@@ -142,7 +142,7 @@ class SqliteStore:
             return True
 
     def _sweep_on(self, file: SqliteFile, start: Origin) -> None:
-        """Make the next step of the one sweep of this crawl."""
+        """Run the next step of this crawl's only sweep."""
         if self._sweep is None:
             self._sweep = file.sweep(start, clock.time(), self._stale_max)
         self._has_swept = next(self._sweep, None) is None
@@ -156,7 +156,7 @@ class SqliteStore:
 
 
 class NoFileStore(NullStore):
-    """Keeps nothing: there is no file. Warns with the first `get`, so never if a crawl needs no robots.txt."""
+    """A store without a file. The first `get` warns, so a crawl that needs no robots.txt stays silent."""
 
     _has_warned = False
 

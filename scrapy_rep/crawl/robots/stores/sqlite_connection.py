@@ -1,9 +1,8 @@
-"""The connection of one crawl to its SQLite file, which recovers when the file fails.
+"""A crawl's connection to its SQLite file, which recovers when the file fails.
 
-The file is opened when it is first needed, and replaced when it is damaged. While it cannot be used (another
-process has it locked, the disk is full, it is not writable) calls fail at once: one WARNING, one attempt after
-each pause, and an INFO when it works again. Nothing here blocks the event loop, or the end of a crawl, for longer
-than a tenth of a second.
+The file is opened on first use, and replaced if it is damaged. While it cannot be used (locked by another process,
+disk full, not writable), calls fail at once: one WARNING, an attempt after each pause, and an INFO when it works
+again. No call blocks the event loop, or the end of a crawl, for longer than a tenth of a second.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ _MAX_REPLACEMENTS: Final = 5  # of a damaged file, in one crawl
 _CLOSE_TIMEOUT: Final = 0.1  # seconds that `close` waits for a thread that writes
 
 LONGEST_PAUSE: Final = 30.0
-"""Seconds after which, at the latest, a file that could not be used is tried again."""
+"""Maximum seconds until a file that failed is tried again."""
 
 _PAUSES: Final = Backoff(5.0, LONGEST_PAUSE)
 
 
 class StoreAwayError(OSError):
-    """The SQLite file cannot be used now: do without it."""
+    """The SQLite file cannot be used now; callers go on without it."""
 
 
 class CircuitBreaker:
-    """Closed while calls succeed. A failed call opens it: then it allows a single call after each pause."""
+    """Closed while calls succeed. A failed call opens it; it then allows a single call after each pause."""
 
     def __init__(self) -> None:
         self.is_open = False
@@ -49,7 +48,7 @@ class CircuitBreaker:
         self._opened_at = self._retry_at = 0.0
 
     def allows(self) -> bool:
-        """Whether to make a call now. While open, True once after each pause."""
+        """Whether a call is allowed now. While open, True once after each pause."""
         if not self.is_open:
             return True
         is_due = clock.monotonic() >= self._retry_at
@@ -58,14 +57,14 @@ class CircuitBreaker:
         return is_due
 
     def fail(self) -> None:
-        """Record a failed call: open, and lengthen the pause."""
+        """Record a failed call: open the breaker, and lengthen the pause."""
         if not self.is_open:
             self.is_open, self._failures, self._opened_at = True, 0, clock.monotonic()
         self._failures += 1
         self._pause()
 
     def succeed(self) -> float:
-        """Record a successful call: close. Returns the seconds since the breaker opened."""
+        """Record a successful call: close the breaker. Returns the seconds since it opened."""
         self.is_open = False
         return clock.monotonic() - self._opened_at
 
@@ -74,22 +73,22 @@ class CircuitBreaker:
 
 
 class SqliteConnection:
-    """Runs functions on the `SqliteFile` at *path*; each call raises `StoreAwayError` if the file cannot be used.
+    """Runs functions on the `SqliteFile` at *path*; calls raise `StoreAwayError` if the file cannot be used.
 
-    Reads take some tens of microseconds and run on the event loop, and so do writes that need not wait: a thread
-    would cost the crawl ten times what they do. A write that would have to wait, for another process or for the
-    disk, runs in a thread. There is one write at a time.
+    Reads take tens of microseconds and run on the event loop, as do writes that need not wait: a thread would cost
+    ten times as much. A write that has to wait, for another process or for the disk, runs in a thread. Only one
+    write runs at a time.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: SqliteFile | None = None
         self._lock = Lock()  # held to open, write to and close the file
-        self._dropping = Lock()  # a short lock: readers on the event loop take it, too
+        self._dropping = Lock()  # held briefly, because readers on the event loop also take it
         self._dropped: list[SqliteFile] = []  # damaged; to be closed under the lock
         self._closing = Event()
         self._reads, self._writes = CircuitBreaker(), CircuitBreaker()
-        self._damage: Exception | None = None  # why the file at the path must be set aside before it is opened
+        self._damage: Exception | None = None  # why the file must be set aside before it is opened
         self._damages = 0
         self._inode: int | None = None
         self._recovered_at = float("-inf")  # monotonic
@@ -100,7 +99,7 @@ class SqliteConnection:
         return clock.monotonic() - self._recovered_at
 
     async def read(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, called on the event loop."""
+        """Run *work* on the event loop, and return its result."""
         file = self._file
         if file is None:
             file = await in_thread(self._open)
@@ -109,9 +108,9 @@ class SqliteConnection:
         return self._run(work, file, self._reads)
 
     async def write(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, called on the event loop if it need not wait there, else in a thread.
+        """Run *work* on the event loop or, if it has to wait, in a thread; return its result.
 
-        On the event loop it raises `BusyError` before it has written anything.
+        On the event loop, *work* raises `BusyError` before it has written anything.
         """
         file = self._file
         if file is None or file.needs_checkpoint or self._writes.is_open or not self._lock.acquire(blocking=False):
@@ -128,11 +127,11 @@ class SqliteConnection:
         return await self.write_in_thread(work)
 
     async def write_in_thread(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, called in a thread: for what takes long."""
+        """Run slow *work* in a thread, and return its result."""
         return await in_thread(self.write_now, work)
 
     def write_now(self, work: Callable[[SqliteFile], T]) -> T:
-        """Return what *work* returns, called in this thread, which may have to wait."""
+        """Run *work* in this thread, which may have to wait, and return its result."""
         with self._lock:
             try:
                 file = self._opened()
@@ -144,7 +143,7 @@ class SqliteConnection:
                     self._close_files()
 
     def close(self, before: Callable[[SqliteFile], None]) -> None:
-        """Call *before* with the file, and close it; if a thread is writing, only let that thread close it."""
+        """Call *before* with the file, and close it; if a thread is writing, let that thread close it."""
         self._closing.set()
         if not self._lock.acquire(timeout=_CLOSE_TIMEOUT):
             return
@@ -178,7 +177,7 @@ class SqliteConnection:
             return self._opened()
 
     def _opened(self) -> SqliteFile:
-        """The file; it is opened unless the circuit breaker forbids it, and a damaged one set aside first."""
+        """Return the file; open it if the circuit breaker allows, and set a damaged file aside first."""
         if self._file is not None:
             return self._file
         if self._closing.is_set() or not self._writes.allows():
@@ -210,7 +209,7 @@ class SqliteConnection:
             self._inode = _inode(self.path)
 
     def _drop_damaged(self, file: SqliteFile, error: Exception) -> None:
-        """Drop a damaged *file*; of several threads that find the same damage, only the first one does."""
+        """Drop a damaged *file*; if several threads meet the same damage, only the first drops it."""
         with self._dropping:
             if self._file is not file:
                 return

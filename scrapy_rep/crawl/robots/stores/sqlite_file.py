@@ -1,8 +1,8 @@
-"""A SQLite file of entries and leases that several processes may share: its tables, and the statements on them.
+"""A SQLite file of entries and leases that processes may share: its tables, and the statements on them.
 
-Write-ahead logging lets every process read while one writes, and a process that is killed loses nothing that it
-has stored. One thread of a process writes at a time; another one may read meanwhile. Calls block: this module
-knows nothing of the event loop, nor of what to do about a file that fails.
+Write-ahead logging lets all processes read while one writes, and a killed process loses nothing that it has
+stored. One thread per process writes at a time; another thread may read meanwhile. Calls block; `SqliteConnection`
+deals with the event loop and with files that fail.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from scrapy_rep.protocol.freshness import CLOCK_SKEW, LIFETIME, LONG_UNREACHABLE
 _APPLICATION: Final = 0x52455030  # SQLite's application_id, in the header of the file: "REP0"
 _WRITE_TIMEOUT: Final = 2.0  # seconds that a write waits for other processes
 _PAUSE: Final = 0.005  # seconds between two attempts
-_BUSY_TIMEOUT: Final = 0.05  # seconds that a read waits, which should never have to
+_BUSY_TIMEOUT: Final = 0.05  # seconds that a read waits; reads should never have to
 _CHECKPOINT: Final = 200  # transactions, of five pages or so, after which the log is merged into the file
-_SWEEP_STEP: Final = 400  # entries that one step of a sweep looks at
+_SWEEP_STEP: Final = 400  # entries that a step of a sweep checks
 _DELETED_AT_ONCE: Final = 40  # entries in one transaction: other processes wait for its end
 _LAST_ORIGIN: Final = "\U0010ffff"
 
@@ -46,8 +46,8 @@ _TABLES: Final = (
     """CREATE TABLE IF NOT EXISTS notes (
         key TEXT PRIMARY KEY, text TEXT NOT NULL, until REAL NOT NULL
     ) WITHOUT ROWID""",
-    # A number is never used twice, so whoever knows the last one misses nothing.
-    # The statements on this table are with the limiter, which alone needs them.
+    # Numbers are never reused: a reader that knows the last number misses no row.
+    # The limiter, which alone uses this table, has its statements.
     """CREATE TABLE IF NOT EXISTS holds (
         number INTEGER PRIMARY KEY AUTOINCREMENT, site TEXT NOT NULL UNIQUE, worker TEXT NOT NULL,
         told REAL NOT NULL, until REAL NOT NULL, delay REAL NOT NULL, pace REAL NOT NULL
@@ -59,11 +59,11 @@ _SELECT: Final = f"SELECT origin, body, {', '.join(FACTS)} FROM entries JOIN bod
 _GET: Final = f"{_SELECT} WHERE origin = ?"
 _ALL: Final = f"{_SELECT} ORDER BY origin"
 _COLUMNS: Final = ("origin", "sha256", *FACTS)
-# Which body the entry of an origin has, and whether there is one with this SHA-256.
+# The body of an origin's entry, and whether a body with this SHA-256 is stored.
 _BODIES: Final = """
 SELECT (SELECT sha256 FROM entries WHERE origin = ?), EXISTS (SELECT 1 FROM bodies WHERE sha256 = ?)
 """
-# An older answer does not replace a newer one, unless that lies in the future: a wrong clock has dated it.
+# An older answer does not replace a newer answer, unless a wrong clock has dated that in the future.
 _PUT: Final = """
 INSERT INTO entries ({}) VALUES ({}) ON CONFLICT (origin) DO UPDATE SET {}
 WHERE excluded.fetched_at >= fetched_at OR fetched_at > ?
@@ -96,11 +96,11 @@ DELETE FROM leases WHERE origin IN (SELECT origin FROM leases WHERE until < :now
 
 
 class ForeignFileError(sqlite3.DatabaseError):
-    """The file belongs to another program, or was made by a version with an earlier `SCHEMA`."""
+    """The file belongs to another program, or to a version with an earlier `SCHEMA`."""
 
 
 class LaterFileError(sqlite3.OperationalError):
-    """The file was made by a version with a later `SCHEMA`, and is for that one to go on with."""
+    """The file belongs to a version with a later `SCHEMA`, which will use it again."""
 
 
 class BusyError(sqlite3.OperationalError):
@@ -110,11 +110,11 @@ class BusyError(sqlite3.OperationalError):
 class SqliteFile:
     """The file at *path*, created if it does not exist.
 
-    ``waits`` is whether a write may take its time: it then waits for other processes, and now and then for the
-    disk. Otherwise it raises `BusyError` if another process is writing, and leaves the disk to the system.
+    ``waits`` says whether writes may be slow: they then wait for other processes, and now and then for the disk.
+    Otherwise they raise `BusyError` if another process is writing, and leave the disk to the system.
 
-    The constructor and every method raise ``sqlite3.OperationalError`` when the file cannot be used now (busy, not
-    writable, disk full), and any other ``sqlite3.DatabaseError`` when it is damaged or not ours.
+    The constructor and every method raise ``sqlite3.OperationalError`` if the file cannot be used now (busy, not
+    writable, disk full), and any other ``sqlite3.DatabaseError`` if it is damaged or not ours.
     """
 
     def __init__(self, path: Path, stop: Event | None = None) -> None:
@@ -124,7 +124,7 @@ class SqliteFile:
         self._transactions = 0  # since the last checkpoint
         self._stop = stop or Event()
         self._reading = Lock()  # keeps `close` from closing the connection under a read
-        self._writes = _connect(path, timeout=0)  # it is `_execute_when_free` that waits
+        self._writes = _connect(path, timeout=0)  # `_execute_when_free` waits instead
         try:
             self._prepare()
             self._reads = _connect(path, timeout=_BUSY_TIMEOUT)
@@ -133,7 +133,7 @@ class SqliteFile:
             raise
 
     def _prepare(self) -> None:
-        # Look at the tables first: another process may be creating them, and it sets the two numbers with them.
+        # Read the tables first: another process may be creating them, and sets the two numbers with them.
         tables = {name for (name,) in self._execute_when_free("SELECT name FROM sqlite_master")}
         application, schema = self._pragma("application_id"), self._pragma("user_version")
         if tables and application == _APPLICATION and schema > SCHEMA:
@@ -143,11 +143,11 @@ class SqliteFile:
         self._execute_when_free("PRAGMA journal_mode = WAL")
         self._writes.execute("PRAGMA synchronous = NORMAL")
         self._writes.execute("PRAGMA wal_autocheckpoint = 0")
-        if not tables >= _NAMES:  # else it is opened without waiting for a process that writes to it
+        if not tables >= _NAMES:  # else open it without waiting for a process that writes to it
             self._create_tables()
 
     def _create_tables(self) -> None:
-        """Create those that are not there: another process may have been faster, or an older version the first."""
+        """Create missing tables: another process may have been faster, or an older version came first."""
         with self.transaction() as connection:
             for statement in _TABLES:
                 connection.execute(statement)
@@ -155,7 +155,7 @@ class SqliteFile:
             connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def _execute_when_free(self, statement: str, values: Sequence[Any] | dict[str, Any] = ()) -> sqlite3.Cursor:
-        """Retry *statement* while another process has the file locked, until `stop` is set, if this may wait."""
+        """Run *statement*. If this may wait, retry while another process locks the file, until `stop` is set."""
         until = clock.monotonic() + _WRITE_TIMEOUT
         while True:
             try:
@@ -167,7 +167,7 @@ class SqliteFile:
                     raise BusyError(*error.args) from None
 
     def _write(self, statement: str, *values: Any) -> int:
-        """Run *statement* as a transaction of its own; return the number of rows that it changed."""
+        """Run *statement* in its own transaction; return the number of rows that it changed."""
         changed = self._execute_when_free(statement, values).rowcount
         self._committed()
         return changed
@@ -196,11 +196,11 @@ class SqliteFile:
 
     @property
     def needs_checkpoint(self) -> bool:
-        """Whether the next write that may wait merges the log into the file: the disk takes some milliseconds."""
+        """Whether the next write that may wait merges the log into the file, which takes milliseconds of disk."""
         return self._transactions >= _CHECKPOINT
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return what the SELECT in *statement* finds."""
+        """Return the rows of the SELECT in *statement*."""
         with self._reading:
             return self._reads.execute(statement, values).fetchall()
 
@@ -210,7 +210,7 @@ class SqliteFile:
         return _entry(rows[0], origin) if rows else None
 
     def put(self, entry: Entry, holder: str, now: float) -> None:
-        """Store *entry* unless a newer one is there, and release the lease of *holder* on its origin.
+        """Store *entry* unless a newer entry is there, and release the lease of *holder* on its origin.
 
         *now* is in POSIX seconds, here and below.
         """
@@ -227,9 +227,9 @@ class SqliteFile:
             execute(_RELEASE, (origin, holder))
 
     def lease(self, origin: Origin, holder: str, now: float, seconds: float, since: float = inf) -> bool:
-        """Give *holder* the lease on *origin* for *seconds*; return whether it got it.
+        """Give *holder* the lease on *origin* for *seconds*; return whether it succeeds.
 
-        It does not while another one has it, nor if the entry of *origin* is dated later than *since*.
+        It fails while another holder has the lease, or if the entry of *origin* is dated later than *since*.
         """
         key = str(origin)
         return self._write(_LEASE, key, holder, now + seconds, key, since, now) > 0
@@ -248,19 +248,19 @@ class SqliteFile:
         return str(rows[0][0]) if rows else None
 
     def put_notes(self, notes: Mapping[str, str], now: float, seconds: float) -> None:
-        """Store *notes* for so many *seconds*, and delete those whose time is over."""
+        """Store *notes* for *seconds*, and delete expired notes."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM notes WHERE until <= ?", (now,))
             rows = [(key, text, now + seconds) for key, text in notes.items()]
             connection.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?)", rows)
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
-        """Return all entries, sorted by origin, or that of *origin* alone."""
+        """Return all entries, sorted by origin, or only the entry of *origin*."""
         found = self._reads.execute(_GET, (str(origin),)) if origin else self._reads.execute(_ALL)
         return map(_entry, found)
 
     def purge(self, origin: Origin | None = None) -> int:
-        """Delete the entry of *origin* and its lease, or all that is kept; return the count of deleted entries."""
+        """Delete the entry and the lease of *origin*, or everything; return the number of deleted entries."""
         where, names = ("WHERE origin = ?", (str(origin),)) if origin else ("", ())
         with self.transaction() as connection:
             deleted = connection.execute(f"DELETE FROM entries {where}", names).rowcount  # noqa: S608
@@ -274,9 +274,9 @@ class SqliteFile:
     def sweep(self, start: Origin, now: float, stale_max: float) -> Iterator[int]:
         """Delete entries that are past `Entry.of_use_until` and leases that have ended.
 
-        Each step takes the write lock for some milliseconds at most, whatever the size of the file, and yields the
-        number of entries that it deleted. The sweep goes once round all origins, beginning behind *start*: crawls
-        too short for a whole round begin at different places. *stale_max* is in seconds.
+        A step takes the write lock for a few milliseconds at most, whatever the size of the file, and yields the
+        number of entries that it deleted. The sweep goes once round all origins, starting behind *start*, because
+        crawls too short for a whole round should start at different places. *stale_max* is in seconds.
         """
         times = {"now": now, "failed": LONG_UNREACHABLE, "answered": max(stale_max, LIFETIME), "step": _SWEEP_STEP}
         self._execute_when_free(_DELETE_ENDED_LEASES, times)
@@ -286,7 +286,7 @@ class SqliteFile:
                 after = rows[-1][0]  # noqa: PLW2901
 
     def _delete(self, found: list[tuple[str, str]], times: dict[str, float]) -> int:
-        """Delete what was *found* unusable, origins and bodies, unless it was replaced meanwhile."""
+        """Delete *found*, unusable origins and bodies, unless they were replaced meanwhile."""
         deleted = 0
         for start in range(0, len(found), _DELETED_AT_ONCE):
             some = found[start : start + _DELETED_AT_ONCE]
@@ -311,7 +311,7 @@ def _connect(path: Path, timeout: float) -> sqlite3.Connection:
 
 
 def _entry(row: tuple[Any, ...], origin: Origin | None = None) -> Entry:
-    """Raise ``sqlite3.DatabaseError`` for a row that holds no valid entry: the file is damaged."""
+    """Read an entry from *row*. Raises ``sqlite3.DatabaseError`` for an invalid row: the file is damaged."""
     key, body, *values = row
     facts = dict(zip(FACTS, values, strict=True))
     try:
