@@ -105,7 +105,7 @@ class SiteBackoff(Pause):
         self.asked_at, self.has_recovered = clock.monotonic(), False
         if plea.seconds is None:
             self.delay = min(max(2 * self.delay, 2 * own, FIRST), most)
-            self.hold(self.delay * uniform(1.0, _JITTER))  # noqa: S311  # spreads requests to several hosts over time
+            self.hold(self.delay * uniform(1.0, _JITTER))  # noqa: S311  # spreads hosts over time
         else:
             self.delay = max(self.delay, FIRST)
             self.hold(plea.seconds)
