@@ -39,7 +39,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """A record other than a rule, for example Crawl-delay, and the user-agent lines it applies to."""
+    """An extension record, for example Crawl-delay, and the user-agent lines it applies to."""
 
     agents: tuple[Record, ...]
     record: Record
@@ -132,13 +132,13 @@ def rule_of(line: Line) -> Rule:
 
 
 def extensions(records: Iterable[Record]) -> Iterator[Extension]:
-    """The records other than rules, each with the user-agent lines it applies to.
+    """The extension records, each with the user-agent lines it applies to.
 
     These records do not end a group of rules. For them, a run of user-agent lines ends at the first record that is
     neither user-agent nor Sitemap: in "a / delay 1 / b / delay 2", the crawlers a and b have different delays.
     """
     agents: list[Record] = []
-    run: tuple[Record, ...] | None = None  # set from agents when the run ends; thousands of records may share it
+    run: tuple[Record, ...] | None = None  # agents once the run has ended; thousands of records may share it
     for record in records:
         if record.kind is Kind.USER_AGENT:
             if run is not None:
@@ -152,7 +152,7 @@ def extensions(records: Iterable[Record]) -> Iterator[Extension]:
 
 
 def extensions_for(records: Iterable[Record], is_for: Callable[[Record], bool]) -> Iterator[Record]:
-    """The records other than rules whose user-agent lines include one that *is_for* a crawler."""
+    """The extension records whose user-agent lines include one that *is_for* a crawler."""
     run: tuple[Record, ...] | None = None
     is_run_for = False
     for extension in extensions(records):

@@ -84,7 +84,7 @@ class RobotsTxt:
 
     @property
     def extensions(self) -> tuple[Extension, ...]:
-        """The records other than rules, for example Crawl-delay, each with the user-agent lines it applies to."""
+        """The extension records, for example Crawl-delay, each with the user-agent lines it applies to."""
         return tuple(extensions(records_in(self.body, self.dialect)))
 
     @property
@@ -173,7 +173,7 @@ class RobotsTxt:
         return self._read(token).rules
 
     def extensions_for(self, token: str) -> tuple[Record, ...]:
-        """The records other than rules that apply to *token*; a named group inherits none from ``*``."""
+        """The extension records that apply to *token*; a named group inherits none from ``*``."""
         said = self._said_to(token)
         if isinstance(said, Rules):
             return said.extensions
@@ -240,7 +240,7 @@ class RobotsTxt:
         return f"<RobotsTxt {self.dialect.name} tokens={list(self._rules)}>"
 
 
-# The values of records other than rules.
+# The values of extension records.
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ class Rules:
 
     @cached_property
     def extensions(self) -> tuple[Record, ...]:
-        """The records other than rules that apply to the crawler."""
+        """The extension records that apply to the crawler."""
         lines = {agent.line for agent in self.agents}
         return tuple(extensions_for(self._records(), lambda agent: agent.line in lines))
 

@@ -50,17 +50,17 @@ CLOSE_REASON: Final = "rep_audit_failed"
 _OF_STAMP: Final = (
     "agent", "mode", "verdict", "reason", "rule", "line", "origin", "sha256", "source", "exception",
 )  # fmt: skip
-"""The fields of a stamp that a decision has too."""
+"""The fields of a stamp that decisions share."""
 
-_MAX_SUMS: Final = 1_000  # origins and rules whose requests, or links and items, are summed up in one event
+_MAX_SUMS: Final = 1_000  # pairs of origin and rule, for requests or for links and items, in one event
 _SUMS_EVERY: Final = 60.0  # seconds
-_LONGEST_RULE: Final = 1_000  # characters: a hostile site may have rules of 16 kB, and they are in every line
+_LONGEST_RULE: Final = 1_000  # characters; every line has the rule, and a hostile site may have rules of 16 kB
 
-_MAX_STATEMENTS: Final = 20  # of one page
+_MAX_STATEMENTS: Final = 20  # per page
 
 
 class Audit:
-    """Writes what happens in one crawl to its audit log."""
+    """Writes the events of one crawl to its audit log."""
 
     def __init__(self, crawl: Crawl) -> None:
         """Raises `InvalidSettingError` if ``REP_AUDIT`` cannot be used."""
@@ -81,7 +81,7 @@ class Audit:
         events.dropped.subscribe(self._drop)
         events.asked.subscribe(self._backoff)
         events.refused.subscribe(self._refused)
-        # Not before: a crawl that fails at start-up has no end, and would keep the thread and the lock of the log.
+        # Not earlier: a crawl that fails at start-up never closes, and would keep the log's thread and lock.
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._spider_closed, signal=signals.spider_closed)
 
@@ -99,7 +99,7 @@ class Audit:
             self.log.add_body(stamp["sha256"], entry.body)
 
     def _decision(self, request: Request, stamp: Mapping[str, Any]) -> None:
-        """Record the decision on *request*; ordinary ones are only summed up, unless ``REP_AUDIT_ALL`` is set.
+        """Record the decision on *request*; sum up ordinary decisions unless ``REP_AUDIT_ALL`` is set.
 
         Raises `AuditRequiredError` if the log cannot be written although ``REP_AUDIT_REQUIRED`` is set.
         """
@@ -116,7 +116,7 @@ class Audit:
             self._write_sums()
 
     def _judged(self, name: str, request: Request, stamp: Mapping[str, Any], final: str) -> None:
-        """Record what became of the response to *request*, or of one by a browser, unless it is allowed plainly.
+        """Record the verdict on the response to *request*, or on a browser's request, unless plainly allowed.
 
         *final* is the URL that the response came from.
         """
@@ -125,7 +125,7 @@ class Audit:
             self._add_decision(name, request, stamp, **more)
 
     def _page(self, request: Request, response: Response, said: PageDirectives) -> None:
-        """Record what *response* says about itself, if it restricts what a crawler does with it."""
+        """Record the page directives of *response* if they restrict the crawler."""
         if said.noindex or said.nofollow or self._settings.audit_all:
             statements = [
                 {"text": abridged(one.text, _LONGEST_RULE), "source": one.source.value, "agent": one.agent}
@@ -135,13 +135,13 @@ class Audit:
             self._add("page", url=url, status=status, directives=said.words, said=statements)
 
     def _ai(self, request: Request, response: Response, values: Mapping[str, Any], is_reserved: bool) -> None:
-        """Record what was said about the use of *response* by AI, if a purpose of the crawl is reserved."""
+        """Record the AI signals for *response* if they reserve a purpose of the crawl."""
         if is_reserved or self._settings.audit_all:
             about = {"reserved": is_reserved, "purposes": list(self._settings.purposes), **values}
             self._add("ai", url=self._url(request), status=response.status, **about)
 
     def _drop(self, what: str, url: str, why: str) -> None:
-        """Sum up that a link to *url*, or an item of it, was dropped; *what* is ``link`` or ``item``."""
+        """Count a dropped link to *url*, or a dropped item of it; *what* is ``link`` or ``item``."""
         self._dropped[what, str(Origin.find(url) or ""), abridged(why, _LONGEST_RULE)] += 1
         if len(self._dropped) >= _MAX_SUMS:
             self._write_sums()
@@ -155,7 +155,7 @@ class Audit:
         )  # fmt: skip
 
     def _refused(self, request: Request, refusal: Refusal) -> None:
-        """Record that the site refused *request*, which robots.txt allows or is for."""
+        """Record that the site refused *request*, which robots.txt allows or which fetches it."""
         self._add("refused", url=self._url(request), **asdict(refusal))
 
     def _add_decision(self, event: str, request: Request, stamp: Mapping[str, Any], **more: Any) -> None:
@@ -190,7 +190,7 @@ class Audit:
 
     def _spider_opened(self) -> None:
         crawler, settings = self._crawler, self._settings
-        # Not known before: the extension makes this log while it is being made itself.
+        # Not available earlier: the extension creates this log in its own constructor.
         self._extension = cast("RepExtension", crawler.get_extension(RepExtension))
         policy = self._extension.policy
         owners = {
@@ -214,7 +214,7 @@ class Audit:
 
 
 def _without_password(url: str) -> str:
-    """*url* without user and password; empty for a Referer that is no URL."""
+    """*url* without user and password; empty for a Referer that is not a URL."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -223,7 +223,7 @@ def _without_password(url: str) -> str:
 
 
 def _open(settings: RepSettings, crawler: Crawler) -> AuditLog:
-    """The log that *settings* ask for. Raises `InvalidSettingError`."""
+    """Open the log of *settings*. Raises `InvalidSettingError`."""
     if not settings.audit:
         raise InvalidSettingError(
             "REP_AUDIT_REQUIRED is set without REP_AUDIT: write the path of the audit log there"
@@ -237,7 +237,7 @@ def _open(settings: RepSettings, crawler: Crawler) -> AuditLog:
 
 
 def _path(template: str, crawler: Crawler) -> Path:
-    """The path that *template* stands for. Raises `InvalidSettingError` for an unknown placeholder."""
+    """Fill in the path *template*. Raises `InvalidSettingError` for an unknown placeholder."""
     now = datetime.now(timezone.utc).replace(microsecond=0, tzinfo=None).isoformat().replace(":", "-")
     values = {"name": crawler.spider.name if crawler.spider else "", "time": now, "pid": os.getpid()}
     try:

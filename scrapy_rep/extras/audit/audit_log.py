@@ -1,7 +1,7 @@
-"""The audit log: every decision worth an account, as JSON Lines that show when one was changed.
+"""The audit log as a file: JSON Lines in which every change is visible.
 
-A thread writes, so the event loop never waits for the disk. Each line holds the SHA-256 of the line before
-(``prev``); a process that is killed tears the last line at most.
+A thread writes, because the event loop must not wait for the disk. Each line holds the SHA-256 of the line before
+(``prev``); a killed process tears at most the last line.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ if sys.platform != "win32":
 logger = logging.getLogger(__name__)
 
 VERSION: Final = 1
-"""Of the format: raised when an event or a field that readers know gets another meaning."""
+"""The version of the format, raised when an existing event or field changes its meaning."""
 
 NO_LINE: Final = "0" * 64
 """``prev`` of the first line of a file."""
 
 _Item = dict[str, Any] | tuple[Path, bytes] | None
-"""An event, a body with the path that it is kept under, or the end."""
+"""An event, a body with its path, or None for the end."""
 
-_GATHER: Final = 0.2  # seconds for which events are gathered before they are written
+_GATHER: Final = 0.2  # seconds for which events are collected before they are written
 _CLOSE_TIMEOUT: Final = 10.0  # seconds that the end of a crawl waits for the disk
-_MAX_WAITING: Final = 200_000  # events and bodies that a slow disk may leave in memory
-_MAX_FILES: Final = 100  # logs of one path that one process writes at the same time
-_TAIL: Final = 65_536  # octets that are read first to find the last line of a file
+_MAX_WAITING: Final = 200_000  # events and bodies in memory while the disk is slow
+_MAX_FILES: Final = 100  # logs that one process writes at the same time for one path
+_TAIL: Final = 65_536  # bytes that are read first to find the last line of a file
 
 
 class AuditLog:
-    """Appends events to one file. After a failure it writes no more, says so once, and keeps the ``error``."""
+    """Appends events to one file. After a failure it stops, logs that once, and keeps the ``error``."""
 
     def __init__(self, path: Path, bodies: Path | None = None) -> None:
         """Open *path*, or a file next to it if another crawl writes to *path*. Raises ``OSError``.
 
-        *bodies* is the folder in which `add_body` keeps bodies.
+        *bodies* is the folder for `add_body`.
         """
         self.error: Exception | None = None
         self._bodies = bodies
@@ -58,16 +58,16 @@ class AuditLog:
         self._thread: Thread | None = None
 
     def add(self, event: str, **fields: Any) -> None:
-        """Append an *event* with *fields*, JSON values; returns at once."""
+        """Append an *event* with *fields*, which are JSON values; returns immediately."""
         self._put({"event": event, **fields})
 
     def add_body(self, sha256: str, body: bytes) -> None:
-        """Keep the *body* of a robots.txt as ``SHA256.txt``; returns at once."""
+        """Store the *body* of a robots.txt as ``SHA256.txt``; returns immediately."""
         if self._bodies is not None:
             self._put((self._bodies / f"{sha256}.txt", body))
 
     def _put(self, item: _Item) -> None:
-        if self.error is not None:  # nothing takes it
+        if self.error is not None:  # the thread has ended
             return
         if self._queue.qsize() >= _MAX_WAITING:
             self._fail(OSError(f"{_MAX_WAITING:,} events wait for the disk"))
@@ -78,7 +78,7 @@ class AuditLog:
         self._queue.put(item)
 
     def close(self) -> None:
-        """Write what is left, and close the file; waits a few seconds at most."""
+        """Write the remaining events and close the file; waits a few seconds at most."""
         if self._thread is None:
             self._file.close()
         else:
@@ -96,7 +96,7 @@ class AuditLog:
                     batch = [self._queue.get()]
                     batch += [self._queue.get() for _ in range(self._queue.qsize())]
                     self._write(batch)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the log ends here, and the crawl has to know
+        except Exception as error:  # noqa: BLE001  # any failure ends the log, and the crawl must know
             self._fail(error)
 
     def _fail(self, error: Exception) -> None:
@@ -118,7 +118,7 @@ class AuditLog:
             lines.append(_line({**event, "prev": self._prev}))
             self._prev = sha256(lines[-1]).hexdigest()
         if lines:
-            if not os.fstat(self._file.fileno()).st_nlink:  # what is written now would be lost with the file
+            if not os.fstat(self._file.fileno()).st_nlink:  # further lines would be lost with the file
                 raise FileNotFoundError("it was deleted")
             self._file.write(b"".join(line + b"\n" for line in lines))
             self._file.flush()
@@ -128,7 +128,7 @@ class AuditLog:
 
 
 def _line(event: Mapping[str, Any]) -> bytes:
-    r"""*event* as a line of JSON, with an escape such as ``\u2028`` for what breaks lines or steers a terminal."""
+    r"""*event* as a line of JSON; characters that break lines or control terminals are escaped: ``\u2028``."""
     line = json.dumps(event, ensure_ascii=False, separators=(",", ":"), default=str)
     if not line.isprintable():
         line = json.dumps(event, separators=(",", ":"), default=str)
@@ -136,7 +136,7 @@ def _line(event: Mapping[str, Any]) -> bytes:
 
 
 def _write_body(path: Path, body: bytes) -> None:
-    """Write *body*, unless an earlier crawl did; another crawl may write the same one at the same time."""
+    """Write *body* unless an earlier crawl did; another crawl may write the same body at the same time."""
     if not path.exists():
         part = path.with_suffix(f".{uuid4().hex}.part")
         part.write_bytes(body)
@@ -156,7 +156,7 @@ def _open(path: Path) -> tuple[Path, BinaryIO]:
 
 
 def _candidates(path: Path) -> Iterator[Path]:
-    """*path*, and files next to it: a process may run several crawls, and containers share process ids."""
+    """*path*, then paths next to it: a process may run several crawls, and containers may share process ids."""
     yield path
     own = f"{path.stem}-{os.getpid()}"
     yield path.with_name(f"{own}{path.suffix}")
@@ -165,7 +165,7 @@ def _candidates(path: Path) -> Iterator[Path]:
 
 
 def _lock(file: BinaryIO) -> bool:
-    """Whether this crawl alone writes to *file*; not known on Windows, and on file systems without locks."""
+    """Whether only this crawl writes to *file*; True on Windows and on file systems without locks."""
     if sys.platform != "win32":
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -177,7 +177,7 @@ def _lock(file: BinaryIO) -> bool:
 
 
 def _hash_of_last_line(file: BinaryIO) -> str:
-    """What the next line refers to; a line that was torn is ended first."""
+    """The ``prev`` of the next line; a torn last line is ended first."""
     size = file.seek(0, os.SEEK_END)
     if not size:
         return NO_LINE

@@ -1,4 +1,4 @@
-"""What the outcomes of requests say: which sites ask to slow down, and what this crawl does about it."""
+"""Find the sites that ask to slow down in the outcomes of requests, and back off."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ logger = logging.getLogger(__name__)
 _STATUSES: Final = SLOW_DOWN | FAILING
 _OF_GATEWAYS: Final = frozenset({502, 504})
 
-_REMEMBERED: Final = 300.0  # seconds for which a failure may repeat: more than Scrapy's DOWNLOAD_TIMEOUT
-_LITTLE: Final = 0.05  # seconds by which the answers of a burst may differ
+_REMEMBERED: Final = 300.0  # seconds within which a failure may repeat: more than Scrapy's DOWNLOAD_TIMEOUT
+_LITTLE: Final = 0.05  # seconds by which the times named in a burst may differ
 
 _NAMED: Final = 5  # hosts in the summary
 
 
 class _Told(NamedTuple):
-    """What another process was asked by a site not yet requested here: no start before ``until`` (monotonic)."""
+    """A hold from another process, for a site not yet requested here: no start before ``until`` (monotonic)."""
 
     until: float
     delay: float
@@ -57,7 +57,7 @@ class _Told(NamedTuple):
 
 
 class _Failure(NamedTuple):
-    """The first failure of a site since its last good answer: when, and at which URL."""
+    """The first failure of a site since its last good answer: its time and URL."""
 
     at: float
     url: str
@@ -70,7 +70,7 @@ class Backoffs:
         self._crawl, self._events = crawl, crawl.events
         self._slots = crawl.part(Slots)
         self._report = BackoffReport(crawl)
-        # By site. While there are any, this hears which sites are met.
+        # By site. Subscribed to `Events.met` only while this is not empty.
         self._told: dict[str, _Told] = {}
         self._most = crawl.settings.backoff_max
         failures = crawl.crawler.settings.getlist("RETRY_EXCEPTIONS")
@@ -81,7 +81,7 @@ class Backoffs:
         crawl.events.opened.subscribe(self._opened)
 
     def _opened(self) -> None:
-        """Begin, if `CrawlDelay` is there to keep the delays."""
+        """Start if `CrawlDelay`, which keeps the delays, is enabled."""
         if self._crawl.crawler.get_extension(CrawlDelay) is None:
             return
         self._events.outcome.subscribe(self._ended)
@@ -90,19 +90,19 @@ class Backoffs:
         self._crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
 
     def _ended(self, request: Request, began: float, outcome: Response | Exception) -> None:
-        """Slow the site of *request* down by its *outcome*, or let it recover."""
+        """Slow down the site of *request* after its *outcome*, or let it recover."""
         if is_robots_txt(request) or urlparse_cached(request).scheme not in SCHEMES:
-            return  # robots.txt has a back-off of its own
+            return  # robots.txt has a separate back-off
         plea, name = self._plea(request, outcome), self._crawl.targets.site(request)
         if plea is not None:
             self._ask(request, self._slots.site(name), began, plea)
         elif isinstance(outcome, Response) and outcome.status not in _STATUSES:
-            if outcome.status in self._answers.statuses:  # which another asked for
+            if outcome.status in self._answers.statuses:  # another subscriber asked for it
                 self._answers.recent.append((clock.monotonic(), self._crawl.download_slots.key(request)))
             self._recover(name, began)
 
     def _plea(self, request: Request, outcome: Response | Exception) -> Plea | None:
-        """What *outcome* asks, if it is the site that does: an error of a proxy says nothing about the site."""
+        """The plea of the site in *outcome*, or None: an error of a proxy says nothing about the site."""
         if isinstance(outcome, Exception):
             is_of_site = isinstance(outcome, self._failures) and not request.meta.get("proxy")
             return Plea("failure", describe(outcome), counts_alone=False) if is_of_site else None
@@ -113,7 +113,7 @@ class Backoffs:
         return Plea(str(status), f"HTTP status {status}", seconds, status in SLOW_DOWN)
 
     def _ask(self, request: Request, site: Site, began: float, plea: Plea) -> None:
-        """Slow down, unless *request* began before the last time: a burst of answers is one event."""
+        """Slow down, unless *request* began before the last plea: a burst of answers is one event."""
         backoff, key = self._of(site), self._crawl.download_slots.key(request)
         if (backoff is None or backoff.has_recovered) and not self._is_of_site(request, site.name, began, plea):
             return
@@ -132,10 +132,9 @@ class Backoffs:
             self._events.slowed.send(site.name, backoff.seconds_left(), backoff.delay, backoff.pace)
 
     def _is_of_site(self, request: Request, name: str, began: float, plea: Plea) -> bool:
-        """Whether *plea* comes from a site that was well until now, and not from one broken page.
+        """Whether *plea* is about a site that was well until now, and not about a single broken page.
 
-        A page that Scrapy repeats is one that fails again: that alone says nothing new, unless the site names a
-        limit or a time.
+        A page that Scrapy retries and that fails again is no news, unless the site names a limit or a time.
         """
         is_repeated = bool(request.meta.get("retry_times"))
         if plea.counts_alone:
@@ -156,7 +155,7 @@ class Backoffs:
             self._hear()
 
     def _recover(self, name: str, began: float) -> None:
-        """Take a good answer in: what failed before it was not the site."""
+        """Note a good answer: failures before it were not the site's."""
         failure, site = self._failed.get(name), self._slots.sites.get(name)
         if failure is not None and began > failure.at:
             self._forget_failure(name, failure)
@@ -172,12 +171,12 @@ class Backoffs:
         return next((slot.key for slot in site.places), site.name)
 
     def _hear(self) -> None:
-        """Hear of good answers only while there is something that they may end: each costs a call."""
+        """Listen to good answers, each of which costs a call, only while they may end a back-off or failure."""
         eager = self._answers.eager
         (eager.add if self._backoffs or self._failed else eager.discard)(self)
 
     def _of(self, site: Site) -> SiteBackoff | None:
-        """The back-off of *site*; one of a site that was forgotten meanwhile counts no more."""
+        """The back-off of *site*; None if the crawl has forgotten the site since."""
         backoff = self._backoffs.get(site.name)
         return backoff if site.backoff is backoff else None
 
@@ -204,7 +203,7 @@ class Backoffs:
         self._hear()
 
     def _accepted(self, site: Site, key: str) -> int:
-        """How many requests of the download slot of *site* were answered well in the last `SPAN` seconds."""
+        """How many requests in the download slot of *site* got a good answer in the last `SPAN` seconds."""
         since, keys = clock.monotonic() - SPAN, {key, *(slot.key for slot in site.places)}
         return sum(came > since and slot in keys for came, slot in self._answers.recent)
 
@@ -214,10 +213,10 @@ class Backoffs:
         except ValueError:
             return False
 
-    # What other processes were asked.
+    # Holds from other processes.
 
     def _learn(self, name: str, seconds: float, delay: float, pace: float) -> None:
-        """Remember what the site *name* asked another process, or an earlier run, until it is requested."""
+        """Remember the hold of the site *name* in another process, or an earlier run, until it is requested."""
         if not self._told:
             self._events.met.subscribe(self._met)
         self._told[name] = _Told(clock.monotonic() + seconds, delay, pace)
@@ -226,7 +225,7 @@ class Backoffs:
         self._events.delayed.send()
 
     def _met(self, name: str) -> None:
-        """Adopt what is remembered of the site *name*, which is requested now."""
+        """Adopt the remembered hold of the site *name*, which is now requested."""
         told = self._told.pop(name, None)
         if told is None:
             return
@@ -242,7 +241,7 @@ class Backoffs:
             self._report.told(site)
 
     def held_for(self, name: str) -> float:
-        """Seconds for which a back-off lets nothing start on the site *name*; another process may know of it."""
+        """Seconds until a back-off, here or in another process, lets requests start on the site *name*."""
         self._met(name)
         site = self._slots.sites.get(name)
         return site.held_for if site is not None else 0.0
@@ -252,19 +251,19 @@ class Backoffs:
 
 
 def _is_of_proxy(request: Request, response: Response) -> bool:
-    """Whether a proxy made *response* of its own: it may name the site as the one that failed (RFC 9209)."""
+    """Whether a proxy made *response*, unless its Proxy-Status names the site as the cause (RFC 9209)."""
     host = (urlparse_cached(request).hostname or "").encode()
     return bool(request.meta.get("proxy")) and host not in (response.headers.get(b"Proxy-Status") or b"")
 
 
 class BackoffReport:
-    """Logs each host that asks to slow down once, and those that asked most at the end."""
+    """Logs each host that asks to slow down once, and at the end the hosts that asked most."""
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl, self._stats = crawl, crawl.stats
         # How often each host asked to slow down.
         self._slowed: Counter[str] = Counter()
-        # The sites of which another process told, and which were reported.
+        # Reported sites with a hold from another process.
         self._held: set[str] = set()
         crawl.crawler.signals.connect(self._close, signal=signals.spider_closed)
 
@@ -284,7 +283,7 @@ class BackoffReport:
             self._slowed = Counter(dict(self._slowed.most_common(_NAMED)))
 
     def told(self, site: Site) -> None:
-        """Report that *site* gets no request for a while: it asked an earlier run, or another process."""
+        """Report a pause for *site*, which asked an earlier run or another process to slow down."""
         self._stats.inc_value("rep/backoff/shared_count")
         if site.name in self._held:
             return

@@ -1,11 +1,11 @@
-"""Back-off: a download slot slows down when its site asks for it, or seems to be overloaded, and recovers.
+"""The arithmetic of back-off: how a download slot slows down for an asking or overloaded site, and recovers.
 
-It is one more reason for the floor of a download slot, beside what robots.txt requires. A site asks by 429 and 503
-(RFC 6585 section 4, RFC 9110 section 15.6.4), and says how long by ``Retry-After`` (RFC 9110 section 10.2.3) or
-``RateLimit-Reset`` (draft-ietf-httpapi-ratelimit-headers-07). Other errors of a server, and failures of the
-connection, count when they repeat: a single broken page says nothing about a site.
+A back-off raises the floor of a download slot, like robots.txt. A site asks with 429 and 503 (RFC 6585 section 4,
+RFC 9110 section 15.6.4), and names a time with ``Retry-After`` (RFC 9110 section 10.2.3) or ``RateLimit-Reset``
+(draft-ietf-httpapi-ratelimit-headers-07). Other server errors, and failures of the connection, count when they
+repeat: a single broken page says nothing about a site.
 
-The arithmetic alone: `outcomes` says when a site asks.
+`outcomes` decides when a site asks.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 SLOW_DOWN: Final = frozenset({429, 503})
-"""Statuses by which a site asks to slow down."""
+"""Statuses with which a site asks to slow down."""
 
 FAILING: Final = frozenset({500, 502, 504, *range(520, 525)})
-"""Statuses that count when they repeat; from 520 on those of Cloudflare, when the site gave no usable answer."""
+"""Statuses that count when they repeat; from 520 on, Cloudflare's for a site without a usable answer."""
 
 FIRST: Final = 1.0
-"""Seconds of the first back-off, at least."""
+"""Minimum length of the first back-off in seconds."""
 
 SPAN: Final = 1.0
-"""Seconds before a site asked, in which its answers are counted."""
+"""Seconds before a site's plea in which its answers are counted."""
 
 QUIET: Final = 30.0
-"""Seconds after which a pace that the site took is raised by a step."""
+"""Seconds without a plea after which the pace gets shorter by a step."""
 
-_LONGEST: Final = 86_400.0  # seconds; of a longer Retry-After only so much is believed
+_LONGEST: Final = 86_400.0  # seconds; the limit for a longer Retry-After
 _DIGITS_OF_EPOCH: Final = 10  # a longer RateLimit-Reset is neither seconds nor a time
-_JITTER: Final = 1.25  # a back-off whose length is ours lasts up to so many times as long
-_ENOUGH: Final = 5  # of them; fewer are no rate, until the site asks again
-_MARGIN: Final = 1.1  # the pace is so many times slower than what the site took before it asked
-_GROWTH: Final = 1.5  # of a pace, at most, each time that the site asks
+_JITTER: Final = 1.25  # maximum factor for a back-off whose length the site did not name
+_ENOUGH: Final = 5  # good answers; fewer do not show a rate until the site asks again
+_MARGIN: Final = 1.1  # the pace is slower by this factor than the rate that the site accepted
+_GROWTH: Final = 1.5  # maximum factor by which a pace grows each time the site asks
 _STEP: Final = 0.8
 _LEAST: Final = 0.01  # seconds between two starts; a shorter delay is not worth keeping
 
 
 class Plea(NamedTuple):
-    """What an outcome asks of us.
+    """A request to slow down, derived from an outcome.
 
-    ``reason`` is the status or ``failure``, ``why`` the same in words; ``seconds`` are None where the site names
-    none. One that ``counts_alone`` need not repeat.
+    ``reason`` is the status or ``failure``, ``why`` the same in words; ``seconds`` is None if the site names no
+    time. A plea that ``counts_alone`` need not repeat.
     """
 
     reason: str
@@ -61,7 +61,7 @@ class Plea(NamedTuple):
 
     @property
     def names_limit(self) -> bool:
-        """Whether it says that there were too many requests: then the site takes no more than it took."""
+        """Whether the site reported too many requests: it accepts no higher rate than before."""
         return self.reason == "429"
 
 
@@ -69,9 +69,9 @@ class Plea(NamedTuple):
 class SiteBackoff(Pause):
     """The back-off of one site. Times are monotonic seconds.
 
-    ``delay`` is kept between two starts. ``pace`` is what the delay falls to: a little slower than the site was
-    when it asked, last ``asked_at``. It ``has_recovered`` when a good answer has come since; the last one came
-    ``answered_at``.
+    ``delay`` is kept between two starts. ``pace`` is the lower limit of the delay: a little slower than the rate
+    when the site asked, last at ``asked_at``. The site ``has_recovered`` after the next good answer; the last good
+    answer came at ``answered_at``.
     """
 
     delay: float = 0.0
@@ -88,33 +88,33 @@ class SiteBackoff(Pause):
 
     @property
     def floor(self) -> float:  # type: ignore[override]
-        """The seconds that must lie between two starts now; 0 for hardly any."""
+        """The minimum seconds between two starts now; 0 if negligible."""
         return self.delay if self.delay >= _LEAST or self.seconds_left() > 0 else 0.0
 
     def is_new(self, began: float) -> bool:
-        """Whether a request that *began* then was not under way when the site asked, or about to start."""
+        """Whether a request that *began* then started after the last plea, and was not about to start then."""
         return began > max(self.asked_at, (self.asked_at + self.until) / 2)
 
     def ask(self, plea: Plea, own: float, accepted: int, most: float) -> None:
-        """Slow down for *plea*: a site with a delay of *own* seconds *accepted* so many requests in `SPAN`.
+        """Slow down for *plea* by a site with an *own* delay in seconds, which *accepted* requests within `SPAN`.
 
-        Where the site does not say how long, the delay doubles, to *most* seconds.
+        If the site names no time, the delay doubles, up to *most* seconds.
         """
         if self.has_recovered:
             self._learn(plea, own, accepted, most)
         self.asked_at, self.has_recovered = clock.monotonic(), False
         if plea.seconds is None:
             self.delay = min(max(2 * self.delay, 2 * own, FIRST), most)
-            self.hold(self.delay * uniform(1.0, _JITTER))  # noqa: S311  # so that hosts are not asked together
+            self.hold(self.delay * uniform(1.0, _JITTER))  # noqa: S311  # spreads hosts over time
         else:
             self.delay = max(self.delay, FIRST)
             self.hold(plea.seconds)
 
     def _learn(self, plea: Plea, own: float, accepted: int, most: float) -> None:
-        """Take the pace from what the site *accepted*, if that tells of the site and not of our recovery.
+        """Derive the pace from the requests *accepted*, if these show the site's limit, not our recovery.
 
-        The first time only where the site names a limit: one that is overloaded for a moment has none. A pace that
-        is known grows by half at most: few answers in a second are a rough measure.
+        The first pace requires a site that names a limit: a momentary overload has no limit. A known pace grows by
+        at most half, because few answers in a second are a rough measure.
         """
         is_steady = clock.monotonic() >= self._fell_at + SPAN or (plea.names_limit and not self.pace)
         enough = 1 if self.delay else _ENOUGH if plea.names_limit else inf
@@ -123,7 +123,7 @@ class SiteBackoff(Pause):
             self.pace = min(max(self.pace, min(measured, _GROWTH * self.pace or inf)), most)
 
     def adopt(self, seconds: float, delay: float, pace: float) -> None:
-        """Slow down as another process did, which the site has asked."""
+        """Slow down like another process, which the site asked."""
         self.delay, self.pace = max(self.delay, delay), max(self.pace, pace)
         self.asked_at, self.has_recovered = clock.monotonic(), False
         self.hold(seconds)
@@ -133,7 +133,7 @@ class SiteBackoff(Pause):
         self.until = max(self.until, clock.monotonic() + seconds)
 
     def recover(self, began: float) -> bool:
-        """Halve the delay for a good answer to a request that *began* after the last change; whether it fell."""
+        """Halve the delay after a good answer to a request that *began* after the last change; True if it fell."""
         self.answered_at = clock.monotonic()
         if not self.is_new(began):
             return False
@@ -145,11 +145,11 @@ class SiteBackoff(Pause):
         return True
 
     def relax(self, own: float) -> bool:
-        """Raise the pace a step if it has been quiet; whether there is still a back-off to keep."""
+        """Shorten the pace by a step after a quiet time; return whether the back-off still matters."""
         now = clock.monotonic()
         if now < max(self.asked_at, self.until) + QUIET:
             return True
-        if now >= self.answered_at + 2 * self.delay + QUIET:  # nobody asks any more
+        if now >= self.answered_at + 2 * self.delay + QUIET:  # the crawl no longer requests the site
             return False
         if self.delay <= self.pace:
             self.pace = self.delay = self.pace * _STEP
@@ -157,10 +157,10 @@ class SiteBackoff(Pause):
 
 
 def seconds_asked(response: Response, now: float) -> float | None:
-    """The seconds for which *response* asks for no request, None if it does not say; at most a day is believed.
+    """The seconds without requests that *response* asks for, at most a day; None if it names none.
 
-    ``Retry-After`` takes precedence (section 6 of the draft). POSIX seconds, which many servers send, count
-    from *now*.
+    ``Retry-After`` takes precedence (section 6 of the draft). POSIX seconds, which many servers send, are relative
+    to *now*.
     """
     seconds = retry_after(response.headers.get(b"Retry-After") or b"", now)
     reset = (response.headers.get(b"RateLimit-Reset") or b"").strip()

@@ -1,24 +1,24 @@
-"""What several processes share: robots.txt files, the delays of sites, and what sites asked for. Private.
+"""Share robots.txt files, delays and holds of sites between processes. Private.
 
-Processes of one machine share the SQLite file of their store, those of a fleet a Redis. `sharing.Sharing` finds
-out which, and subscribes. Three things are shared, each by its own key:
+Processes of one machine share the SQLite file of their store; those of a fleet share a Redis. `sharing.Sharing`
+chooses between them, and subscribes to events. Three things are shared, each under its own key:
 
-* an entry, by origin: `redis_store` is a store like any other, so the crawl does not know of it;
+* an entry, by origin: `redis_store` is a store like any other; the crawl does not know the difference;
 * the right to start a request, by site: a permit. The door asks `Events.granting`, and `permits.Permits`
   answers;
-* a hold, by site: what one process was asked, for the others. `Events.slowed` and `Events.told` carry it.
+* a hold, by site: one process tells the others that a site asked it to wait. `Events.slowed` and `Events.told`
+  carry it.
 
-A site is waited for in one of four states, from the view of one process: it is in the queue; it holds the
-permit that is out, valid from a time on; it has started, and has not yet reported; or it is not known there,
-because it does not ask. `limiter.PermitQueue` decides on every move. It is pure, has no clock, and is kept
-as one JSON text. A limiter (`limiters`) reads, decides and writes in one step, and nothing else.
+For each site, a process is in one of four states: it is in the queue; it holds the outstanding permit, valid from
+a certain time; it has started and not yet reported; or it is unknown there, because it does not ask.
+`limiter.PermitQueue` decides on every move. It is pure, has no clock, and is stored as one JSON text. A limiter
+(`limiters`) only reads, decides and writes, in one step.
 
-The obvious other way is a timestamp for each site that a process moves on when it starts. It grants a turn to a
-process that may be busy when its time comes. Then it starts late, and the next one starts too close. Here the
-delay counts from the start that was reported, and a permit that nobody used expires.
+The obvious alternative is a timestamp per site that a process advances when it starts. That grants a turn to a
+process that may be busy when its time comes. It then starts late, and the next process starts too soon after it.
+Here, the delay counts from the reported start, and an unused permit expires.
 
-Sites are the key, and never download slots: another process may call those by other names.
-
-When Redis or the file fails, the crawl goes on by its own clock, with the delay multiplied by the number of
-workers. A start too late is a loss of speed; a start too early breaks the promise.
+The keys are sites, never download slots, which may have other names in another process. If Redis or the file
+fails, the crawl continues by its own clock, with the delay multiplied by the number of workers. A late start costs
+speed; an early start breaks the promise.
 """

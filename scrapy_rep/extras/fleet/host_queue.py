@@ -1,22 +1,22 @@
-"""`RedisHostQueue`: a queue for each site in Redis, for a fleet that crawls with scrapy-redis.
+"""`RedisHostQueue`: a queue per site in Redis, for a fleet that crawls with scrapy-redis.
 
-A queue of requests knows no site, so workers pop what may not start yet. Here each site has a queue, and one
-sorted set holds the sites by the time of their next start, on the clock of Redis. One script takes the sites whose
-turn it is, the best request of each, and the right to start it. That right is the permit: the set moves on as it
-is handed out, so nobody asks again at the door.
+In a single queue of requests, workers pop requests that may not start yet. Here, each site has a queue, and a
+sorted set holds the sites by the time of their next start, on the clock of Redis. One script takes the due sites,
+the best request of each, and the right to start it. That right is the permit: handing it out advances the set, and
+nobody asks again at the door.
 
-A site is in one of three states. If nobody knows its delay, it is in ``new``, and one worker at a time is sent to
-fetch its robots.txt. If its delay is known, it is in ``sites``, until it is due and has no requests. Else it is in
-neither.
+A site is in one of three states. If its delay is unknown, it is in ``new``, and one worker at a time is sent to
+fetch its robots.txt. If its delay is known, it is in ``sites`` until it is due and has no requests. Otherwise it
+is in neither.
 
 A request is queued, or claimed by a worker. Each poll renews the lease of its worker and deletes the claims of
-requests that Scrapy has handled, after what their callbacks yielded has been queued. Claims of a worker whose
-lease ran out go back. So ``kill -9`` loses nothing, and what the worker had in hand may be fetched twice.
+requests that Scrapy has handled, after the output of their callbacks has been queued. Claims of a worker with an
+expired lease return to the queue. ``kill -9`` therefore loses nothing, but some requests may be fetched twice.
 
-Keys begin with the key of scrapy-redis's queue and ``:hosts:``. They are ``format``, the version of all this;
+Keys start with the key of scrapy-redis's queue and ``:hosts:``. They are ``format``, the version of this layout;
 ``queue:SITE``, by priority and number; ``delay:SITE``, in microseconds, for an hour; ``sites`` and ``new``;
 ``workers``, by the end of their lease; ``claims:WORKER``; ``count``, of requests queued and claimed; ``number``,
-of the last request; ``asleep``, if a worker waits for a push; and ``unreadable``, what could not be decoded.
+of the last request; ``asleep``, if a worker waits for a push; and ``unreadable``, requests that cannot be decoded.
 """
 
 from __future__ import annotations
@@ -62,18 +62,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FORMAT: Final = "1"  # of what is kept in Redis: raise it when keys, values or scripts change their meaning
+FORMAT: Final = "1"  # of the data in Redis: raise it when keys, values or scripts change their meaning
 
-_AHEAD: Final = 250_000  # microseconds before its start at which a request is handed out, or half the delay
-_DIGITS: Final = 15  # of the number in front of a stored request
-_LIFE, _LIFE_OF_BACKOFF = 3_600_000, 60_000  # milliseconds for which the delay of a site is believed
-_BATCH: Final = 64  # requests that one poll takes at most
-_PROBES: Final = 16  # sites of which one poll takes the robots.txt to load at most
-_VALID: Final = 0.25  # seconds after its time for which a start may be used, or a quarter of the delay
-_LOOK: Final = 2.0  # seconds between two looks at the holds of others: these are in the set of sites already
+_AHEAD: Final = 250_000  # microseconds by which a request is handed out before its start, or half the delay
+_DIGITS: Final = 15  # digits of the number before a stored request
+_LIFE, _LIFE_OF_BACKOFF = 3_600_000, 60_000  # milliseconds for which the delay of a site is trusted
+_BATCH: Final = 64  # maximum requests per poll
+_PROBES: Final = 16  # maximum sites per poll whose robots.txt to load
+_VALID: Final = 0.25  # seconds for which a start may be used after its time, or a quarter of the delay
+_LOOK: Final = 2.0  # seconds between two checks for holds of others, which the set of sites already reflects
 
-# Seconds between two polls: when nothing can be done; while Redis is away; when starts come close; after a push;
-# until Redis hears that a request has been handled.
+# Seconds between two polls: with nothing to do; while Redis is away; when starts come close; after a push; until
+# Redis learns that a request has been handled.
 _IDLE, _AWAY, _SPACING, _AFTER_PUSH, _ACK = 5.0, 0.5, 0.1, 0.02, 0.2
 
 _BEGIN: Final = """
@@ -85,7 +85,7 @@ local function show(site)  -- it has requests
     if call('ZADD', set, 'NX', now, site) == 1 then wake() end
 end
 """
-# KEYS[2]: fingerprints that were seen, if any. ARGV: site, minus priority, request, fingerprint.
+# KEYS[2]: seen fingerprints, if any. ARGV: site, negative priority, request, fingerprint.
 _PUSH: Final = f"""{_BEGIN}
 if KEYS[2] and call('SADD', KEYS[2], ARGV[4]) == 0 then return 0 end
 local number = string.format('%0{_DIGITS}.0f', call('INCR', p .. 'number'))
@@ -94,8 +94,8 @@ call('INCR', p .. 'count')
 show(ARGV[1])
 return 1
 """
-# ARGV: what `RedisHostQueue._poll` asks. Redis allows the first command even without memory, and then the others,
-# so none is half done.
+# ARGV: the question of `RedisHostQueue._poll`. Even without memory, Redis allows the first command, and then all
+# others: no call stops halfway.
 _POLL: Final = f"""{_BEGIN}
 local worker, lease, want, most, quota, full, handled, back = unpack(cjson.decode(ARGV[1]))
 local claims, out, probes, next_in, returned = p .. 'claims:' .. worker, {{}}, {{}}, -1, 0
@@ -148,8 +148,8 @@ end
 if want > 0 then call('SET', p .. 'asleep', 1) end
 return {{next_in, tonumber(call('GET', p .. 'count') or 0), returned, out, probes}}
 """
-# ARGV: what `RedisHostQueue.facts` says of a site, a start that was not used or 0, and microseconds ahead at which
-# a start is wanted or -1. Returns the time of that start, or 0, and the microseconds until the next one.
+# ARGV: the `RedisHostQueue.facts` of a site, an unused start or 0, and the microseconds within which a start is
+# wanted, or -1. Returns the time of that start, or 0, and the microseconds until the next start.
 _SITE: Final = f"""{_BEGIN}
 local site, delay, at, taken = ARGV[1], tonumber(ARGV[2]), tonumber(call('ZSCORE', sites, ARGV[1]) or 0), 0
 local was_new = call('ZREM', new, site)  -- first, as in the other script
@@ -164,19 +164,19 @@ return {{taken, from - now}}
 
 
 def start_right(asked_at: float, starts_in: int, time: int, delay: int) -> Permit:
-    """The right to start at *time* by the clock of Redis: *starts_in* after its answer, which has come now.
+    """The right to start at *time* by the clock of Redis, *starts_in* microseconds after the answer (now).
 
-    The process may have stood still since: that is too late then, never too early. How late a start is counts from
-    ``ask_at``, the earliest time that can be meant.
+    The process may have been suspended since; the start is then too late, never too early. Lateness counts from
+    ``ask_at``, the earliest possible time of the start.
     """
     now, earliest = clock.monotonic(), asked_at + starts_in / 1e6
-    valid = min(_VALID, delay / 4e6) if delay else _VALID  # none where a back-off has just ended
+    valid = min(_VALID, delay / 4e6) if delay else _VALID  # there is no delay if a back-off has just ended
     return Permit(now + starts_in / 1e6, earliest, time, earliest + valid + min(now - asked_at, valid))
 
 
 @dataclass(eq=False, slots=True)
 class _Claim:
-    """A request that this worker has claimed, with the right to start it until somebody uses that."""
+    """A request claimed by this worker, with the right to start it until that is used."""
 
     number: str
     site: str
@@ -187,7 +187,7 @@ class _Claim:
 class SiteTurns(RedisRateLimiter):
     """The limiter of a worker with a `RedisHostQueue`: the set of sites owns all starts.
 
-    A request from the queue brings its start along. Any other, such as a redirect, takes one from the same set.
+    A request from the queue brings its start with it. Others, for example redirects, take one from the set.
     """
 
     def __init__(self, queue: RedisHostQueue, connection: RedisConnection, worker: str) -> None:
@@ -211,13 +211,13 @@ class SiteTurns(RedisRateLimiter):
 
 
 class RedisHostQueue(Base):  # type: ignore[misc]
-    """A ``SCHEDULER_QUEUE_CLASS`` for scrapy-redis that hands out what may start, with a queue for each site.
+    """A ``SCHEDULER_QUEUE_CLASS`` for scrapy-redis with a queue per site; returns only requests that may start.
 
     Needs ``REP_REDIS_URL``, and ``SCHEDULER_PERSIST = True``.
     """
 
     LEASE = 30.0
-    """Seconds after which the requests of a worker that died go back. Not public."""
+    """Seconds after which the requests of a dead worker return to the queue. Not public."""
 
     def __init__(self, server: Any, spider: Spider, key: str, serializer: Any = None) -> None:
         super().__init__(server, spider, key, serializer)
@@ -236,16 +236,16 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         self._slots, self._stats, settings = crawl.part(Slots), crawl.stats, crawl.crawler.settings
         self._places = settings.getint("CONCURRENT_REQUESTS") or _BATCH
         self._places_of_site = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN") or self._places
-        # What this worker has claimed and not handed out: a heap by the time to do so. Handed out at once, it
-        # would start too early on a site whose back-off this worker has not heard of.
+        # Claims not yet handed out: a heap by the time to do so. Handed out immediately, a request would start too
+        # early on a site whose back-off this worker does not know.
         self._ahead: list[tuple[float, str, _Claim]] = []
-        self._claims: dict[Request, _Claim] = {}  # what it has handed out and Scrapy has not handled
-        # What the next poll tells: requests handled, and given back. What failed comes before it.
+        self._claims: dict[Request, _Claim] = {}  # handed out, but not yet handled by Scrapy
+        # For the next poll: requests handled, and requests given back. It first repeats failed calls.
         self._done: list[str] = []
         self._back: list[str] = []
         self._unsent: list[tuple[Any, ...]] = []
-        self._pushed: Request | None = None  # by the filter of duplicates
-        self._probes: set[str] = set()  # sites whose robots.txt this worker loads
+        self._pushed: Request | None = None  # already pushed by the duplicate filter
+        self._probes: set[str] = set()  # sites whose robots.txt this worker is loading
         self._count = 0  # requests queued and claimed by all workers, at the last poll
         self._next_poll = self._last_poll = 0.0
         self._timer = Timer()
@@ -264,7 +264,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
                 " all workers together, after the queue is empty, or set another SCHEDULER_QUEUE_KEY"
             )
 
-    # What scrapy-redis calls.
+    # The interface of scrapy-redis.
 
     def push(self, request: Request) -> None:
         if request is not self._pushed:
@@ -272,7 +272,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         self._pushed = None
 
     def push_unseen(self, request: Request, *seen: str) -> bool:
-        """Store *request*; return False if *seen*, a set in Redis and a fingerprint, shows that it was before."""
+        """Store *request*; return False if *seen*, a set in Redis and a fingerprint, shows that it is not new."""
         site = self._crawl.targets.site(request)
         keys, values = [self.key, *seen[:1]], [site, -request.priority, self._encode_request(request), *seen[1:]]
         is_new: bool = self._send(self._push, keys, values) != 0
@@ -288,7 +288,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
             self._poll()
         while self._ahead and self._ahead[0][0] <= clock.monotonic():
             claim = heappop(self._ahead)[2]
-            if self._slots.site(claim.site).held_for:  # it has been asked to wait meanwhile
+            if self._slots.site(claim.site).held_for:  # the site has since asked to wait
                 self._back.append(claim.number)
             elif (request := self._read(claim)) is not None:
                 self._claims[request] = claim
@@ -296,25 +296,25 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         return None
 
     def __len__(self) -> int:
-        """How many requests are queued or claimed, by any worker: none of them closes while another may push."""
+        """The requests queued or claimed by all workers: no worker closes while another may still push."""
         known = max(len(self._ahead) + len(self._claims) + len(self._unsent), self._count, 0)
         with suppress(RedisError):
             return known or int(self.server.get(f"{self.key}:hosts:count") or 0)
         return 0
 
     def clear(self) -> None:
-        """Remove all requests. What is known of sites stays: their next starts come no sooner for it."""
+        """Remove all requests. Delays and next starts of sites stay: no start comes sooner."""
         for name in self.server.scan_iter(f"{self.key}:hosts:*", count=1_000):
             if not name.removeprefix(f"{self.key}:hosts:".encode()).startswith((b"format", b"sites", b"delay:")):
                 self.server.unlink(name)
         self._count = 0
 
-    # What is handed out.
+    # Polls and claims.
 
     def _poll(self) -> None:
-        """Tell Redis what has been handled, and take what may start soon."""
+        """Report handled requests to Redis, and take requests that may start soon."""
         now, is_closing = clock.monotonic(), self._crawl.engine.is_closing
-        if is_closing or now >= self._last_poll + self.LEASE:  # it stood still: others have what it claimed
+        if is_closing or now >= self._last_poll + self.LEASE:  # after a suspension, others have its claims
             self._back += [number for _, number, _ in self._ahead]
             self._ahead.clear()
         is_busy = self._crawl.download_slots.has
@@ -353,10 +353,10 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         self._poll_at(now if 0 < want <= len(out) else now + wait)
 
     def _read(self, claim: _Claim) -> Request | None:
-        """The request of *claim*; None for one that cannot be read: it is set aside."""
+        """The request of *claim*; None for an unreadable request, which is set aside."""
         try:
             return self._decode_request(claim.stored)  # type: ignore[no-any-return]
-        except Exception as error:  # noqa: BLE001  # a serializer raises what it likes, and the others must go on
+        except Exception as error:  # noqa: BLE001  # serializers raise anything; other requests must go on
             kept = f"{self.key}:hosts:unreadable"
             self._stats.inc_value("rep/host_queue/unreadable_count")
             text = "A request for %s in the queue of hosts cannot be read (%s: %s): it is kept in %s"
@@ -366,7 +366,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
             return None
 
     def take_permit(self, site: str) -> Permit | None:
-        """The right to start a request on *site* that a claim has brought along, if any has."""
+        """The right to start a request on *site* from any claim, or None."""
         for claim in self._claims.values():
             if claim.site == site and (permit := claim.permit) is not None:
                 claim.permit = None
@@ -374,28 +374,28 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         return None
 
     def _handled(self, request: Request) -> None:
-        """Scrapy has handled *request*, and what it yielded has been pushed."""
+        """Note that Scrapy has handled *request*, and that its output has been pushed."""
         claim = self._claims.pop(request, None)
         if claim is None:
             return
         self._done.append(claim.number)
-        has_delay = self._slots.site(claim.site).floor  # else the site may have more at once
+        has_delay = self._slots.site(claim.site).floor  # without a delay, the site may have more requests now
         self._poll_by(clock.monotonic() + (_ACK if has_delay else _AFTER_PUSH))
-        if claim.permit is not None:  # robots.txt forbade the page, or a cache had it
+        if claim.permit is not None:  # robots.txt disallowed the page, or a cache had it
             self.learn(claim.site, claim.permit.number)
             self._poll_by(0.0)
 
     def _check_start(self, site: Site, permit: Permit) -> None:
-        """Move the next start on if the one that has just been was so late that the next would be too close."""
+        """Postpone the next start if the current start was late, and the next would be too close."""
         late = clock.monotonic() - permit.ask_at
         if permit.number > 0 and late > 0.75 * (with_margin(site.floor) - site.floor):
             self._stats.inc_value("rep/host_queue/late_count")
             self.learn(site.name)
 
-    # What is known of sites.
+    # Delays of sites.
 
     async def _probe(self, site: str, stored: bytes) -> None:
-        """Load the robots.txt of *site* for the best of its requests, which stays in the queue."""
+        """Load the robots.txt of *site* for its best request, which stays in the queue."""
         try:
             request = self._decode_request(stored)
             choose_slot(request, self._crawl.download_slots, self._crawl.targets)
@@ -404,7 +404,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
                 await judge.wait_for(request)
                 if delays is not None:
                     delays.prepare_known(request)
-        except Exception as error:  # noqa: BLE001  # it fails again with the request, which the gate then reports
+        except Exception as error:  # noqa: BLE001  # it fails again with the request, and the gate then reports it
             logger.debug("Could not preload robots.txt of %s: %s", site, error)
         finally:
             self._probes.discard(site)
@@ -412,25 +412,25 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         self._poll_by(self._last_poll + _AFTER_PUSH)
 
     def facts(self, name: str) -> list[Any]:
-        """The site *name*, its delay, microseconds until its next start, and milliseconds for which that holds."""
+        """The site *name*, its delay and time to the next start (microseconds), their lifetime (milliseconds)."""
         site = self._slots.site(name)
         wait, delay = site.start_in(clock.monotonic()), with_margin(site.floor)
         life = _LIFE if site.backoff is None else _LIFE_OF_BACKOFF
         return [name, microseconds(delay), microseconds(wait and wait + delay - site.floor), life]
 
     def learn(self, name: str, unused: int = 0) -> None:
-        """Tell all workers what this one knows of the site *name*, and of a start there that it has not used."""
+        """Tell all workers this worker's facts about the site *name*, and an *unused* start there."""
         self._send(self.site_script, [self.key], [*self.facts(name), unused, -1])
 
     def _send(self, call: Any, *arguments: Any) -> Any:
-        """What *call* returns; None while Redis is away: the next poll repeats it before it tells what is done."""
+        """Run *call* and return its result; None while Redis is away: the next poll repeats the call first."""
         try:
             return call(*arguments)
         except RedisError:
             self._unsent.append((call, *arguments))
             return None
 
-    # Redis, time, and the end.
+    # Redis, time, and closing.
 
     def _opened(self) -> None:
         self._crawl.engine.tell_handled()
@@ -438,7 +438,7 @@ class RedisHostQueue(Base):  # type: ignore[misc]
         start(self._listen())
 
     async def _listen(self) -> None:
-        """Poll when another worker has pushed, and before the lease ends: a full downloader asks for nothing."""
+        """Poll after another worker's push, and before the lease ends: a full downloader does not poll."""
         listener = self.server.pubsub(ignore_subscribe_messages=True)
         while self._lease:
             with suppress(RedisError):
@@ -464,27 +464,27 @@ class RedisHostQueue(Base):  # type: ignore[misc]
             self._timer.call_after(due - clock.monotonic(), self._crawl.engine.wake)
 
     def _close(self) -> None:
-        self._lease = 0  # so what it has claimed goes back
+        self._lease = 0  # returns all claims
         self._timer.stop()
         self._crawl.engine.closing.remove(self._poll)
-        if self._probes:  # another worker may load these robots.txt files now
+        if self._probes:  # other workers may now load these robots.txt files
             self._send(self.server.zadd, f"{self.key}:hosts:new", dict.fromkeys(self._probes, 0), False, True)
         self._poll()
         with suppress(RedisError):
-            self.server.publish(f"{self.key}:hosts:wake", "")  # for the others, and to end `_listen`
+            self.server.publish(f"{self.key}:hosts:wake", "")  # wakes the others, and ends `_listen`
 
 
 class RedisHostDupeFilter(RFPDupeFilter):  # type: ignore[misc]
-    """A ``DUPEFILTER_CLASS`` for scrapy-redis that notes a request as seen in the step that stores it.
+    """A ``DUPEFILTER_CLASS`` for scrapy-redis that marks a request as seen in the step that stores it.
 
-    scrapy-redis's own notes it one call earlier: a worker that is killed in between loses the request.
+    scrapy-redis's filter marks it one call earlier, and a worker killed in between loses the request.
     """
 
     queue: RedisHostQueue | None = None
 
     @classmethod
     def from_spider(cls, spider: Spider) -> RedisHostDupeFilter:
-        """The filter of *spider*, beside its queue: scrapy-redis opens that first."""
+        """The filter of *spider*, with its queue, which scrapy-redis opens first."""
         made: RedisHostDupeFilter = super().from_spider(spider)
         made.queue = Crawl.of(spider.crawler).part(Sharing).host_queue
         return made

@@ -1,13 +1,13 @@
-"""When a request may start on a site whose delay several processes share.
+"""Decide when a request may start on a site whose delay several processes share.
 
-The right to start one request is a permit. Processes queue for a site, each at most once, and are served in the
-order in which they came. One permit per site is out at a time, until its holder reports the start, returns it,
-or lets it expire. The delay counts from the start that was reported. So two starts are never closer than the
-delay, however late a permit or a report arrives, unless a process is stopped just between the use of its permit
-and the start. A process that is killed costs the others one expired permit at most. A start that no other
-process waits for is reported with the next question: a process that is alone asks once for each start.
+The right to start one request is a permit. Processes queue for a site, each at most once, and are served in order
+of arrival. Only one permit per site is out at a time, until its holder reports the start, returns it, or lets it
+expire. The delay counts from the reported start. Two starts are therefore never closer than the delay, however
+late a permit or a report arrives, unless a process is stopped just between the use of its permit and the start. A
+killed process costs the others at most one expired permit. If no other process waits, the next question reports
+the start: a process that is alone asks once per start.
 
-`PermitQueue` decides: which process may start a request next, and when. It is pure, and `limiters` keep it.
+`PermitQueue` decides which process may start a request next, and when. It is pure; `limiters` store it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from scrapy_rep.clock import clock
 T = TypeVar("T")
 
 # Microseconds:
-LEAD: Final = 20_000  # before its start at which a permit is granted, at most
-LONGEST_LIFE: Final = 5_000_000  # after its start at which a permit expires at the latest
-_LONGEST_WAIT: Final = 5_000_000  # after which a process asks again at the latest: the delay may have changed
-_GRACE: Final = 100_000  # that a process may ask late before others are served first
-_FORGET: Final = 60_000_000  # after which a process that did not ask as expected leaves the queue
-_LONGEST_DELAY: Final = 1e9  # seconds; more does not fit into the time limits of Redis
+LEAD: Final = 20_000  # maximum time by which a permit is granted before its start
+LONGEST_LIFE: Final = 5_000_000  # maximum time from a permit's start to its expiry
+_LONGEST_WAIT: Final = 5_000_000  # maximum time between two questions, because the delay may change
+_GRACE: Final = 100_000  # time by which a process may ask late before others are served first
+_FORGET: Final = 60_000_000  # time after which a process that did not ask as expected leaves the queue
+_LONGEST_DELAY: Final = 1e9  # seconds; Redis does not accept longer time limits
 
 
 class PermitQuestion(NamedTuple):
-    """What a process asks about a site; times are in microseconds, and -1 stands for none."""
+    """A process's question about a site; times are in microseconds, and -1 means none."""
 
     worker: str
     delay: int
@@ -43,7 +43,7 @@ class PermitQuestion(NamedTuple):
 
 
 class PermitAnswer(NamedTuple):
-    """A limiter's answer, in microseconds from the moment it is given; ``number`` is 0 without a permit."""
+    """A limiter's answer, in microseconds from the time of the answer; ``number`` is 0 without a permit."""
 
     ask_in: int
     number: int
@@ -54,12 +54,12 @@ class PermitAnswer(NamedTuple):
 
 @dataclass(slots=True)
 class PermitQueue:
-    """A site as a limiter keeps it; times are in microseconds of a clock that all processes share.
+    """The state of a site at a limiter; times are in microseconds of a clock that all processes share.
 
-    ``last`` is the last start. ``holder`` has the permit that is out: its ``number`` is the time when it was
-    granted, it counts from ``due`` on, and it expires at ``lapse``. ``places`` are those who wait: when each came
-    (after a permit that expired unused, when that was granted), and when it is expected to ask. From ``until`` on
-    nobody needs this any more.
+    ``last`` is the last start. ``holder`` has the outstanding permit: its ``number`` is the time of the grant, it
+    is valid from ``due``, and it expires at ``lapse``. ``places`` are the waiting processes, with the arrival of
+    each (after a permit that expired unused, the time of its grant), and the time when it should ask. After
+    ``until``, the state is obsolete.
     """
 
     last: int | None = None
@@ -72,7 +72,7 @@ class PermitQueue:
 
     @classmethod
     def read(cls, text: str | bytes | None) -> PermitQueue:
-        """The queue that gave *text* as its `text`; an empty one for what another program has put there."""
+        """Restore the queue from its `text`; an empty queue if another program wrote *text*."""
         try:
             last, holder, number, due, lapse, until, places = json.loads(text or "")
             places = {str(worker): (int(came), int(end)) for worker, (came, end) in places.items()}
@@ -82,7 +82,7 @@ class PermitQueue:
 
     @property
     def text(self) -> str:
-        """What is kept, as JSON."""
+        """The state as JSON."""
         return json.dumps([self.last, self.holder, self.number, self.due, self.lapse, self.until, self.places])
 
     def answer(self, question: PermitQuestion, now: int) -> PermitAnswer:
@@ -106,16 +106,16 @@ class PermitQueue:
             self.places.pop(me, None)
         else:
             wait = before + delay * (len(ahead) + 1) - LEAD // 2 - now  # until shortly before its next permit
-            wait = max(wait, min(min(ahead, default=now) - now, LEAD // 2))  # the first of them may be passed over
+            wait = max(wait, min(min(ahead, default=now) - now, LEAD // 2))  # the first process may be skipped
             ask_in = min(max(wait, soonest), _LONGEST_WAIT)
             self.places[me] = came, now + ask_in + _GRACE
         self.until = now + _LONGEST_WAIT + LONGEST_LIFE + delay + _FORGET
         return PermitAnswer(ask_in, now if granted else 0, begin - now, self.lapse - now, len(ahead))
 
     def report(self, worker: str, number: int, ago: int, memory: int, now: int) -> None:
-        """Close permit *number* of *worker*, -1 for none; *ago* is -1 where it was not used.
+        """Close permit *number* of *worker*, -1 for none; *ago* is -1 for an unused permit.
 
-        The start is remembered for *memory*, or as long as the rest; what was forgotten leaves nothing behind.
+        The start is remembered for *memory*, or as long as the state; a forgotten state is not recreated.
         """
         if not (self.until or memory):
             return
@@ -126,12 +126,12 @@ class PermitQueue:
             self.holder = None
 
     def _settle(self, question: PermitQuestion, now: int, *, is_late: bool) -> None:
-        """Close the permit that is out if it has expired, and take over the last start of the process that asks.
+        """Close the outstanding permit if it has expired, and record the last start of the asking process.
 
-        A process that asks has no permit any more. One that did not report may have started a request until its
-        permit expired. Where the data was lost, and with it the starts of others, all wait a full delay.
+        An asking process has no permit. A process that did not report may have started a request until its permit
+        expired. If the data was lost, and with it the starts of others, every process waits a full delay.
         """
-        starts = [] if self.last is None else [min(self.last, now)]  # the clock may have been put back
+        starts = [] if self.last is None else [min(self.last, now)]  # the clock may have been set back
         is_lost = not self.holder and not starts and question.since < question.delay + _FORGET
         is_mine = self.holder == question.worker
         is_told = is_mine and (is_late or question.since >= 0)
@@ -150,36 +150,36 @@ class PermitQueue:
                 del self.places[worker]
 
     def _ahead(self, me: str, came: int, now: int) -> list[int]:
-        """When those who are served before *me*, which *came* then, are expected to ask: who is late is not."""
+        """When the processes before *me*, which *came* then, should ask; late processes are skipped."""
         others = ((each, *place) for each, place in self.places.items() if each != me)
         return [expected for each, arrived, expected in others if (arrived, each) < (came, me) and expected >= now]
 
 
 def microseconds(seconds: float | None) -> int:
-    """Whole microseconds, bounded to what limiters can store; -1 for None."""
+    """Whole microseconds, limited to values that limiters can store; -1 for None."""
     return -1 if seconds is None else round(min(seconds, _LONGEST_DELAY) * 1e6)
 
 
-_LIFE: Final = 250_000  # microseconds after its start at which a permit expires, if the limiter answers at once
-_SOONEST: Final = 0.001  # seconds until the next question
-_DECAY: Final = 0.9  # of the longest round trip, with each one that is shorter
+_LIFE: Final = 250_000  # microseconds from a permit's start to its expiry, if the limiter answers immediately
+_SOONEST: Final = 0.001  # minimum seconds until the next question
+_DECAY: Final = 0.9  # factor for the longest round trip after each shorter one
 
 MOST_HOLDS: Final = 100_000
-"""Sites whose holds are kept, for all processes together: some ten megabytes."""
+"""Maximum number of holds for all processes together: some ten megabytes."""
 
 
 class RateLimiterAwayError(Exception):
-    """The limiter cannot be reached: go by the process's own clock."""
+    """The limiter cannot be reached: follow the process's own clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """The answer of a limiter. Times are those of this process's monotonic clock, in seconds.
+    """The answer of a limiter. Times are in seconds of this process's monotonic clock.
 
-    Start a request after ``starts_at`` and before ``expires_at``. When ``starts_at`` is infinite, no permit was
-    granted: ask again at ``ask_at``. When one was granted, ``ask_at`` is for the next permit. ``number`` tells
-    permits of a site apart; it is -1 for one by this crawl's own clock. Report the start at once if it
-    ``is_awaited`` by other processes; otherwise the next question reports it.
+    Start a request after ``starts_at`` and before ``expires_at``. If ``starts_at`` is infinite, no permit was
+    granted: ask again at ``ask_at``. Otherwise ``ask_at`` is the time to ask for the next permit. ``number``
+    identifies a permit of a site; it is -1 for a permit by this crawl's own clock. If it ``is_awaited`` by other
+    processes, report the start immediately; otherwise the next question reports it.
     """
 
     starts_at: float
@@ -190,9 +190,9 @@ class Permit:
 
 
 class Hold(NamedTuple):
-    """What ``site`` asked one process, for the others: no start for so many ``seconds``.
+    """A request of ``site`` to one process, for the others: no start for ``seconds``.
 
-    After that they are ``delay`` seconds apart, and later ``pace`` seconds; see `SiteBackoff`.
+    After that, starts are ``delay`` seconds apart, and later ``pace`` seconds; see `SiteBackoff`.
     """
 
     site: str
@@ -202,31 +202,31 @@ class Hold(NamedTuple):
 
 
 class RateLimiter:
-    """Grants permits to one process of several that share sites, and keeps what sites ask, for all of them.
+    """Grants permits to one of several processes that share sites, and keeps holds for all of them.
 
-    Every call may raise `RateLimiterAwayError`. The permit in question then expires by itself.
+    Every call may raise `RateLimiterAwayError`; its permit then expires.
     """
 
     def __init__(self, worker: str) -> None:
         """*worker* is a name that no other process has."""
         self._worker = worker
-        self._round_trip = 0.0  # the longest one lately, in seconds
+        self._round_trip = 0.0  # the longest recent round trip, in seconds
         self._heard = 0  # the number of the last hold that `holds` has returned
 
     @property
     def is_settling(self) -> bool:
-        """Whether the limiter has just come back, so that others may still go by their own clocks."""
+        """Whether the limiter has just come back, while others may still follow their own clocks."""
         raise NotImplementedError
 
     async def acquire(self, key: str, delay: float, *, since: float | None, missed: int, more: bool) -> Permit:
         """Acquire a permit for the site *key*, whose starts are *delay* seconds apart.
 
         *since* is the seconds since this process last started a request there, None before the first. *missed* is
-        the number of its last permit if that expired unused, else -1: this process is then served next. With
-        *more* it queues for the next permit at once.
+        the number of its last permit if that expired unused, and this process is then served next; otherwise -1.
+        With *more*, the process immediately queues for the next permit.
 
-        A permit starts so long after now as the limiter says, and expires so long after the question. So neither
-        is too early or too late, whatever share of the round trip the way back took.
+        The start of a permit counts from the arrival of the answer, its expiry from the question. The start is
+        never too early and the expiry never too late, whatever share of the round trip the way back took.
         """
         asked_at = clock.monotonic()
         life = min(_LIFE + round(2e6 * self._round_trip), LONGEST_LIFE)
@@ -245,12 +245,12 @@ class RateLimiter:
     async def close(self, key: str, number: int, ago: float | None) -> None:
         """Report that the request of permit *number* started *ago* seconds ago: the delay counts from then.
 
-        None returns the permit unused: it costs no delay.
+        None returns the permit unused, without a delay.
         """
         await self._report(key, number, microseconds(ago), 0)
 
     async def restart_delay(self, key: str, memory: float) -> None:
-        """Count the next delay of *key* from now: robots.txt was requested there without a permit.
+        """Count the next delay of *key* from now, because robots.txt was requested there without a permit.
 
         The limiter remembers that for *memory* seconds, which should exceed the longest delay.
         """
@@ -261,16 +261,16 @@ class RateLimiter:
         await self._change(key, lambda queue, now: queue.report(name, number, ago, memory, now))
 
     async def hold(self, hold: Hold) -> int:
-        """Tell other processes of *hold*, unless they know of one for that site which ends later.
+        """Tell other processes about *hold*, unless they know a hold of that site that ends later.
 
-        Returns how many holds were dropped for it: `MOST_HOLDS` are kept, the latest.
+        Returns the number of holds dropped for it: the latest `MOST_HOLDS` are kept.
         """
         raise NotImplementedError
 
     async def holds(self) -> list[Hold]:
-        """What other processes told since the last call and still holds; at the first call since ever."""
+        """New and unexpired holds from other processes since the last call; the first call returns all."""
         raise NotImplementedError
 
     async def _change(self, key: str, work: Callable[[PermitQueue, int], T]) -> T:
-        """What *work* returns for the queue of the site *key* and the time; it may be called more than once."""
+        """Call *work* with the queue of the site *key* and the time, possibly repeatedly; return its result."""
         raise NotImplementedError

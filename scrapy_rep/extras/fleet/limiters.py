@@ -1,7 +1,7 @@
-"""The limiters of the processes of one machine, in the SQLite file that they share, and of a fleet, in Redis.
+"""The limiters: for the processes of one machine, in their shared SQLite file, and for a fleet, in Redis.
 
-A permit is one step: read the queue of a site, decide, write it back. Holds are numbered in the order in which
-processes tell them, so each process reads only those that are new to it.
+A permit is one step: read the queue of a site, decide, write it back. Holds are numbered in order of arrival; each
+process reads only new holds.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _DROP_HOLDS: Final = "DELETE FROM holds WHERE number IN (SELECT number FROM hold
 class SqliteRateLimiter(RateLimiter):
     """A `RateLimiter` for one of several crawls on a machine, in the file of their store.
 
-    The clock of permits is the monotonic one of the machine, which all processes share and no one can set. It
-    restarts with the machine: times in the file are then in the past or, at worst, one delay ahead. Holds go by
-    the time of day: they last longer than a machine may run.
+    Permits use the machine's monotonic clock, which all processes share and nobody can set. It restarts with the
+    machine: times in the file are then in the past or, at worst, one delay ahead. Holds use the time of day,
+    because they may outlast the machine's uptime.
     """
 
     def __init__(self, connection: SqliteConnection, worker: str) -> None:
@@ -63,8 +63,8 @@ class SqliteRateLimiter(RateLimiter):
 
         def change(file: SqliteFile) -> T:
             with file.transaction() as connection:
-                wall, now = clock.time(), round(1e6 * clock.monotonic())  # in it: others may have held it up
-                if not self._has_cleaned:  # once in a crawl
+                wall, now = clock.time(), round(1e6 * clock.monotonic())  # read inside: others may delay it
+                if not self._has_cleaned:  # once per crawl
                     self._has_cleaned = True
                     connection.execute(_OLD, (wall,))
                 row = connection.execute(_SELECT, (note,)).fetchone()
@@ -90,13 +90,13 @@ class SqliteRateLimiter(RateLimiter):
                 return 0
             execute(_PUT_HOLD, (site, self._worker, now, now + seconds, delay, pace))
             first, last = execute("SELECT min(number), max(number) FROM holds").fetchone()
-            if last - first < MOST_HOLDS:  # else there may be too many, and to count them takes longer
+            if last - first < MOST_HOLDS:  # a cheap bound; an exact count takes longer
                 return 0
             excess = execute("SELECT count(*) FROM holds").fetchone()[0] - MOST_HOLDS
             return execute(_DROP_HOLDS, (excess,)).rowcount if excess > 0 else 0
 
     async def holds(self) -> list[Hold]:
-        if not self._connection.path.exists():  # a crawl that stores nothing makes no file
+        if not self._connection.path.exists():  # a crawl that stores nothing creates no file
             return []
         rows: list[Any] = await self._run(self._connection.read, lambda file: file.rows(_NEW_HOLDS, self._heard))
         now, found = clock.time(), []
@@ -116,16 +116,16 @@ class SqliteRateLimiter(RateLimiter):
         return f"<SqliteRateLimiter {self._connection!r}>"
 
 
-# KEYS: a state. Returns the time of Redis, and the state as JSON, if there is one.
+# KEYS: a state. Returns the time of Redis, and the state as JSON, if it exists.
 _READ: Final = "return {redis.call('TIME'), redis.call('GET', KEYS[1])}"
-# KEYS: a state. ARGV: what was read, what replaces it, milliseconds that it lives. Fails if it has changed since.
+# KEYS: a state. ARGV: the value read, its replacement, lifetime in milliseconds. Fails if the state has changed.
 _SWAP: Final = """
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1
 """
-# KEYS: the holds by site, and the sites by the number of their hold. ARGV: a hold, and how many holds are kept.
-# Numbers are times that never go back. Each call deletes a few holds that are over.
+# KEYS: the holds by site, and the sites by the number of their hold. ARGV: a hold, and the limit of holds. Numbers
+# are times that never decrease. Each call deletes a few expired holds.
 _TELL: Final = """
 local holds, order, site = KEYS[1], KEYS[2], ARGV[1]
 local time = redis.call('TIME')
@@ -171,7 +171,7 @@ class RedisRateLimiter(RateLimiter):
 
     async def _change(self, key: str, work: Callable[[PermitQueue, int], T]) -> T:
         def change(keys: Sequence[str], _: Sequence[Any]) -> T:
-            while True:  # another worker may change it in between, which is then one step further
+            while True:  # retry if another worker changed the state in between; that worker has then made progress
                 time, text = self._read(keys, ())
                 queue, now = PermitQueue.read(text), _microseconds(time)
                 result = work(queue, now)
@@ -199,7 +199,7 @@ class RedisRateLimiter(RateLimiter):
         found = []
         for (site, number), text in zip(news, texts, strict=True):
             self._heard = max(self._heard, int(number))
-            with suppress(ValueError, TypeError):  # another program's, or none: it ended between the two calls
+            with suppress(ValueError, TypeError):  # from another program, or expired between the two calls
                 worker, until, delay, pace = json.loads(text)
                 seconds = (until - _microseconds(time)) / 1e6
                 if worker != self._worker and seconds > 0:
@@ -221,5 +221,5 @@ _HOLDS: Final = ("held", "held:order")
 
 
 def _microseconds(time: Sequence[Any]) -> int:
-    """The answer of TIME as one number."""
+    """The result of TIME as one number."""
     return int(time[0]) * 1_000_000 + int(time[1])

@@ -1,12 +1,12 @@
-"""The talk between one crawl and the limiter about one site: may a request start, and when did the last one?
+"""The dialog of one crawl with the limiter: it asks for permits to start requests, and reports starts.
 
-The request whose turn it is asks the limiter when it could start, and no earlier, because other processes can
-use the time until then. It starts in the same turn of the event loop in which its permit becomes valid. Its
-start is reported with the next question, or at once if another process waits for it. While the limiter is away,
-the crawl goes by its own clock and multiplies the delay by the number of workers.
+The next request of a site asks the limiter when it could start, and no earlier, because other processes can use
+the time until then. It starts in the same turn of the event loop in which its permit becomes valid. The next
+question reports its start; if another process waits, the report is sent immediately. While the limiter is away,
+the crawl follows its own clock and multiplies the delay by the number of workers.
 
-Sometimes a permit is not used: the crawl closes, or the site asks to slow down meanwhile. Such a permit expires,
-which costs other processes a quarter of a second, once.
+A permit may stay unused: the crawl closes, or the site asks to slow down meanwhile. Such a permit expires, which
+costs other processes a quarter of a second, once.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from scrapy_rep.extras.fleet.limiter import RateLimiter
 
 _AWAY_CHECK: Final = 0.5  # seconds between two checks whether the limiter is back
-_SPARE: Final = 60.0  # seconds that the limiter remembers a start beyond the longest delay
+_SPARE: Final = 60.0  # seconds for which the limiter remembers a start, beyond the longest delay
 
 
 @dataclass(slots=True)
 class _Talk:
-    """Where the talk about one site stands.
+    """The state of the dialog about one site.
 
-    ``missed`` is the number of the last permit if that expired unused: the limiter serves this crawl next. Else it
-    is -1. ``ask_at`` is when the limiter wants to be asked for the next permit (monotonic seconds).
+    ``missed`` is the number of the last permit if it expired unused, and the limiter then serves this crawl next;
+    otherwise it is -1. ``ask_at`` is the time to ask for the next permit (monotonic seconds).
     """
 
     missed: int = -1
@@ -46,7 +46,7 @@ class _Talk:
 
 
 class Permits:
-    """The permits of one crawl, which *limiter* grants; of each site the request whose turn it is asks for one.
+    """The permits of one crawl, granted by *limiter*; the next request of each site asks for one.
 
     While the limiter is away, starts are ``REP_WORKERS`` delays apart.
     """
@@ -58,7 +58,7 @@ class Permits:
         self._talks: WeakKeyDictionary[Site, _Talk] = WeakKeyDictionary()
 
     async def acquire(self, site: Site) -> Permit | None:
-        """Wait for a permit that is valid now; None when the crawl closes. Raises what the limiter raises."""
+        """Wait until a permit is valid; None if the crawl closes. Raises the exceptions of the limiter."""
         talk = self._talks.setdefault(site, _Talk())
         while await self._pause_until(max(talk.ask_at, site.due - LEAD / 1e6)):
             try:
@@ -72,13 +72,13 @@ class Permits:
                 break
             if permit.expires_at > clock.monotonic():
                 return permit
-            # The event loop was busy. The limiter lets others start by now, so a start here could be too close.
+            # The event loop was busy. The limiter already lets others start; a start here could be too close.
             talk.missed, talk.ask_at = permit.number, 0.0
             self._stats.inc_value("rep/rate_limiter/expired_count")
         return None
 
     def use(self, site: Site, permit: Permit) -> None:
-        """Note that a request starts now with *permit*."""
+        """Note that a request now starts with *permit*."""
         self._talks[site].missed = -1
         is_local = permit.number < 0
         stat = "rep/rate_limiter/local_permit_count" if is_local else "rep/rate_limiter/permit_count"
@@ -87,7 +87,7 @@ class Permits:
             start(self._report(site, permit.number))
 
     async def restart_delay(self, site: Site) -> None:
-        """Count the delay from now: *site* has just answered a request for its robots.txt."""
+        """Count the delay from now, because *site* has just answered a request for its robots.txt."""
         with suppress(RateLimiterAwayError, IgnoreRequest):
             await self.limiter.restart_delay(site.name, self._longest + _SPARE)
 
@@ -102,7 +102,7 @@ class Permits:
         )
 
     def _by_own_clock(self, site: Site, talk: _Talk) -> Permit:
-        """A permit by this crawl's own clock, if the delay has passed; else the limiter is asked again soon."""
+        """A permit by this crawl's own clock if the delay has passed; otherwise ask the limiter again soon."""
         talk.missed = -1
         now = clock.monotonic()
         due = max(site.last_start + site.floor * self._workers, now)
@@ -112,7 +112,7 @@ class Permits:
         return await self._engine.pause(due - clock.monotonic())
 
     async def _report(self, site: Site, number: int) -> None:
-        await sleep(0)  # first the request
+        await sleep(0)  # the request goes first
         with suppress(RateLimiterAwayError, IgnoreRequest):
             await self.limiter.close(site.name, number, site.since_last_start)
 

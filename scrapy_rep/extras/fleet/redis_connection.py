@@ -1,7 +1,7 @@
-"""The connection of one crawl to the Redis that ``REP_REDIS_URL`` names.
+"""The connection of one crawl to the Redis at ``REP_REDIS_URL``.
 
-Calls run in threads. After one that failed, Redis counts as away: further calls fail at once, until a probe in the
-background succeeds. The password in ``REP_REDIS_URL`` appears in no message.
+Calls run in threads. After a failed call, Redis counts as away: further calls fail immediately, until a probe in
+the background succeeds. The password in ``REP_REDIS_URL`` appears in no message.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Script = Callable[[Sequence[str], Sequence[Any]], Any]
-"""A Lua script that Redis runs: called with its keys and arguments; blocks."""
+"""A Lua script in Redis, which is called with its keys and arguments, and blocks."""
 
 CLOSE_REASON: Final = "rep_redis_unavailable"
 """The finish reason of a spider that was closed because of ``REP_REDIS_REQUIRED``."""
@@ -43,7 +43,7 @@ class RedisAwayError(OSError):
 
 
 def connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
-    """Return a client, which connects with its first call, and the exceptions that its calls raise.
+    """Return a client, which connects on its first call, and the exceptions that its calls raise.
 
     Raises `InvalidSettingError` if redis-py is not installed, or rejects ``REP_REDIS_URL``.
     """
@@ -68,7 +68,7 @@ def connect(settings: RepSettings) -> tuple[Redis, tuple[type[Exception], ...]]:
         client.connection_pool.make_connection()  # does not connect yet, but raises for unknown options
     except (ValueError, TypeError, AttributeError, RedisError):
         raise InvalidSettingError("REP_REDIS_URL: redis-py rejects it; check the options after the '?'") from None
-    client.connection_pool.reset()  # a pool of one connection would have none left
+    client.connection_pool.reset()  # a pool of one connection would otherwise be exhausted
     if client.connection_pool.connection_kwargs.get("decode_responses"):
         raise InvalidSettingError("REP_REDIS_URL: remove decode_responses, because stored values are not text")
     return client, (RedisError, OSError)
@@ -93,7 +93,7 @@ class RedisConnection:
         self._next_probe = 0.0
         self._settled_at = 0.0
         self._is_closed = False
-        self._calls = 0  # under way
+        self._calls = 0  # in progress
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
 
     @property
@@ -102,12 +102,12 @@ class RedisConnection:
         return clock.monotonic() < self._settled_at
 
     def script(self, lua: str) -> Script:
-        """Return *lua* as a script for `run`; it is sent to Redis when it first runs."""
+        """Return *lua* as a script for `run`, which sends it to Redis on first use."""
         registered: Script = self.client.register_script(lua)
         return registered
 
     async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[Any] = ()) -> Any:
-        """Return what *script* returns; `prefix` is put before each of the *keys*.
+        """Run *script* and return its result; each of the *keys* gets the `prefix`.
 
         Raises `RedisAwayError`, or `RedisRequiredError` if ``REP_REDIS_REQUIRED`` is set.
         """
@@ -134,13 +134,13 @@ class RedisConnection:
             self._disconnect_if_over()
 
     def _call_now(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Run in a thread. Calls that queued behind one that timed out fail at once instead of timing out too."""
+        """Run in a thread. Calls queued behind a call that timed out fail immediately instead of timing out."""
         if self._failures:
             raise RedisAwayError
         return work(*arguments)
 
     def call_now(self, command: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what *command* of the `client` returns, for those who may block. Raises `RedisAwayError`."""
+        """Call *command* of the `client` and return its result; blocks. Raises `RedisAwayError`."""
         try:
             return command(*arguments)
         except self._errors as error:
@@ -175,11 +175,11 @@ class RedisConnection:
 
     def _probe_when_due(self) -> None:
         if clock.monotonic() >= self._next_probe:
-            self._next_probe = inf  # until this one has ended
+            self._next_probe = inf  # until the running probe ends
             deferred_from_coro(self._probe())
 
     async def _probe(self) -> None:
-        """Write to Redis: one that answers but takes no writes would fail the next call."""
+        """Write to Redis: a Redis that answers but refuses writes would fail the next call."""
         try:
             await in_thread(self._write_probe)
         except self._errors:
@@ -196,12 +196,12 @@ class RedisConnection:
         self.client.set(f"{self.prefix}probe", b"", px=_PROBE_LIFE)
 
     async def _spider_opened(self) -> None:
-        """Report a Redis that is away when the spider opens, not with the first request."""
+        """Report an unreachable Redis when the spider opens, not at the first request."""
         with suppress(RedisAwayError, RedisRequiredError):
             await self._call(self._write_probe)
 
     def close(self) -> None:
-        """Close the connection, at the end of the crawl, after calls under way; further ones find Redis away."""
+        """Close the connection at the end of the crawl, after running calls; further calls find Redis away."""
         if self._failures:
             self._away_seconds += clock.monotonic() - self._away_since
         self._crawl.stats.set_value("rep/redis/away_seconds", round(self._away_seconds, 3))

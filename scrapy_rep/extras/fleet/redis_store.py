@@ -1,8 +1,8 @@
-"""Entries in Redis: `RedisStore` for the crawls of a fleet.
+"""Store entries in Redis: `RedisStore` for the crawls of a fleet.
 
 The key ``entry:ORIGIN`` holds the SHA-256 of a body and the facts as JSON, ``body:SHA256`` a compressed body,
-``lease:ORIGIN`` the holder of a lease, and ``note:KEY`` a note. An entry expires when no worker could use it any
-more, and a body an hour after the last entry that needs it.
+``lease:ORIGIN`` the holder of a lease, and ``note:KEY`` a note. An entry expires when no worker could still use
+it, a body an hour after the last entry that needs it.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_BODY_LIFE: Final = 3_600_000  # milliseconds that a body outlives its entries
-_SHA256_DIGITS: Final = 64  # in front of the JSON
-_BATCH: Final = 500  # keys that one call reads or deletes
+_BODY_LIFE: Final = 3_600_000  # milliseconds by which a body outlives its entries
+_SHA256_DIGITS: Final = 64  # before the JSON
+_BATCH: Final = 500  # keys per call that reads or deletes
 _DEFAULTS: Final = {"status": None, "hops": []} | {
     field.name: field.default for field in fields(Entry) if field.default is not MISSING
 }
 
-# KEYS: entry. ARGV: what the key of a body begins with.
+# KEYS: entry. ARGV: the prefix of the keys of bodies.
 _GET: Final = f"""
 local entry = redis.call('GET', KEYS[1])
 if not entry then return false end
 local body = redis.call('GET', ARGV[1] .. string.sub(entry, 1, {_SHA256_DIGITS}))
 return body and {{entry, body}}
 """
-# KEYS: entry, body, lease. ARGV: values of entry and body, milliseconds that the entry lives, holder, when the
-# entry was fetched, and the latest time at which an entry can have been fetched. An older answer does not replace
-# a newer one, unless that lies in the future: a wrong clock has dated it.
+# KEYS: entry, body, lease. ARGV: values of entry and body, the entry's lifetime in milliseconds, holder, the time
+# of the fetch, and the latest plausible time of a fetch. An older answer does not replace a newer one, unless that
+# lies in the future, dated by a wrong clock.
 _PUT: Final = f"""
 if redis.call('GET', KEYS[3]) == ARGV[4] then redis.call('DEL', KEYS[3]) end
 local stored = redis.call('GET', KEYS[1])
@@ -57,14 +57,14 @@ redis.call('SET', KEYS[2], ARGV[2], 'PX', math.max(life, redis.call('PTTL', KEYS
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
 return 1
 """
-# KEYS: lease. ARGV: holder, milliseconds. Fails if there is another holder.
+# KEYS: lease. ARGV: holder, milliseconds. Fails if another holder has the lease.
 _LEASE: Final = """
 if (redis.call('GET', KEYS[1]) or ARGV[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
 _GET_NOTE: Final = "return redis.call('GET', KEYS[1])"
-# KEYS: notes. ARGV: milliseconds that they live, their texts.
+# KEYS: notes. ARGV: lifetime in milliseconds, texts.
 _PUT_NOTES: Final = """
 for number, key in ipairs(KEYS) do redis.call('SET', key, ARGV[number + 1], 'PX', ARGV[1]) end
 """
@@ -80,10 +80,10 @@ def encode_json(entry: Entry) -> str:
 
 
 def decode_json(origin: Origin, text: bytes, body: bytes) -> Entry:
-    """As `decode`, from what `encode_json` returned."""
+    """As `decode`, from a result of `encode_json`."""
     try:
         facts = {**_DEFAULTS, **json.loads(text)}
-    except (ValueError, TypeError, RecursionError) as error:  # the last one for thousands of brackets
+    except (ValueError, TypeError, RecursionError) as error:  # RecursionError for thousands of brackets
         raise UnreadableEntryError(str(error)) from error
     if (schema := facts.pop("schema", None)) != SCHEMA:
         raise UnreadableEntryError(f"another version of scrapy_rep wrote it: schema {schema}, not {SCHEMA}")
@@ -94,7 +94,7 @@ class RedisStore:
     """A `Store` in Redis, which falls back to the *local* store while Redis is away."""
 
     def __init__(self, connection: RedisConnection, local: Store, stale_max: float) -> None:
-        """*stale_max*: seconds that an expired entry may be served stale, and is therefore kept."""
+        """*stale_max*: seconds for which an expired entry is kept, because it may be served stale."""
         self._connection = connection
         self._local = local
         self._stale_max = stale_max
@@ -153,11 +153,11 @@ class RedisStore:
             await self._local.put_notes(notes, seconds)
 
     def close(self) -> None:
-        """Close the local store; the connection to Redis is not this store's alone."""
+        """Close the local store; other parts share the connection to Redis."""
         self._local.close()
 
     def entries(self, origin: Origin | None = None) -> Iterator[Entry]:
-        """As `Store.entries`, for those of the fleet; entries that expire meanwhile are left out."""
+        """As `Store.entries`, for the entries of the fleet, except those that expire meanwhile."""
         call, client = self._connection.call_now, self._connection.client
         body_prefix = self._key("body")
         for keys in _batches([self._key("entry", origin)] if origin else sorted(self._keys("entry"))):
@@ -184,7 +184,7 @@ class RedisStore:
         return self._decode(origin, value, body) if value and body else None
 
     def _decode(self, origin: Origin, value: bytes, body: bytes) -> Entry | None:
-        """Return the entry, or None when another program or version wrote it; warn of the first of these."""
+        """Return the entry, or None if another program or version wrote it; warn about the first such entry."""
         try:
             return decode_json(origin, value[_SHA256_DIGITS:], body)
         except UnreadableEntryError as error:
@@ -202,7 +202,7 @@ class RedisStore:
         return sum(int(call(client.unlink, *batch)) for batch in _batches(keys))
 
     def _keys(self, kind: str) -> set[bytes]:
-        """Return the keys of a *kind*, each once: SCAN may return one several times."""
+        """Return the keys of a *kind* without duplicates: SCAN may return a key several times."""
         pattern = re.sub(rb"([*?\[\]\\^-])", rb"\\\1", self._key(kind)) + b"*"
         client = self._connection.client
         keys: set[bytes] = self._connection.call_now(lambda: set(client.scan_iter(pattern, count=_BATCH)))

@@ -1,4 +1,4 @@
-"""What the processes of a machine or a fleet share: a store, the delays of sites, and what sites asked for."""
+"""Connect a crawl to what the processes of a machine or a fleet share: a store, delays and holds of sites."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from scrapy_rep.crawl.robots.stores import Store
     from scrapy_rep.extras.fleet.limiter import RateLimiter
 
-_LOOK: Final = 0.2  # seconds between two looks at what other processes were asked
+_LOOK: Final = 0.2  # seconds between two checks for holds from other processes
 
 
 class Sharing:
-    """What one crawl shares: in Redis (``REP_REDIS_URL``), else in the SQLite file of its store."""
+    """The shared state of one crawl: in Redis (``REP_REDIS_URL``), else in the SQLite file of its store."""
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl, self._events = crawl, crawl.events
@@ -48,21 +48,21 @@ class Sharing:
             self._connection = RedisConnection(crawl)
             crawl.events.opening_store.subscribe(partial(self._in_redis, self._connection))
             crawl.events.closed.subscribe(self._connection.close)
-        self.worker = f"{gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"  # no other crawl has it
-        # The `RedisHostQueue` of this crawl, if it has one: that sets all three when the scheduler opens.
+        self.worker = f"{gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"  # unique to this crawl
+        # The `RedisHostQueue` of this crawl, if any, sets all three when the scheduler opens.
         self.host_queue: Any = None
         self.redis_limiter: Callable[[RedisConnection, str], RateLimiter] = RedisRateLimiter
         self.look_every = _LOOK
         self._timer = Timer()
-        # What this crawl is telling other processes: it ends when that has been said.
+        # Holds on their way to other processes; the crawl waits for them before it ends.
         self._telling: set[Deferred[None]] = set()
         crawl.events.opened.subscribe(self._opened)
         crawl.crawler.signals.connect(self._spider_opened, signal=signals.spider_opened)
         crawl.crawler.signals.connect(self._timer.stop, signal=signals.spider_closed)
 
     def _in_redis(self, connection: RedisConnection, store: Store) -> Store:
-        """A store in Redis; *store* is what it falls back to."""
-        from scrapy_rep.extras.fleet.redis_store import RedisStore  # noqa: PLC0415  # if it is used
+        """A store in Redis, with *store* as its fallback."""
+        from scrapy_rep.extras.fleet.redis_store import RedisStore  # noqa: PLC0415  # only when used
 
         return RedisStore(connection, store, self._crawl.settings.stale_max)
 
@@ -89,7 +89,7 @@ class Sharing:
         self._events.ending.subscribe(self._finish)
 
     async def _spider_opened(self) -> None:
-        """Learn, before the first request, what an earlier run has left to wait for."""
+        """Load the holds of earlier runs before the first request."""
         self._crawl.part(Door).open()
         if self._limiter is not None and self._events.told:
             await self._learn()
@@ -112,11 +112,11 @@ class Sharing:
                 )  # fmt: skip
 
     async def holds(self) -> list[Hold]:
-        """What other processes were asked since the last call; at the first call since ever."""
+        """New holds from other processes since the last call; the first call returns all."""
         if self._limiter is not None:
             with suppress(RateLimiterAwayError, IgnoreRequest):
                 return await self._limiter.holds()
-        return []  # each process keeps to what it is asked itself
+        return []  # without a limiter, each process keeps only its own holds
 
     async def _learn(self) -> None:
         for hold in await self.holds():
@@ -132,7 +132,7 @@ class Sharing:
 
 
 def store_of(settings: BaseSettings) -> Store:
-    """The store of crawls with these *settings*, for commands: it has all methods of `Store`.
+    """The store of crawls with these *settings*, for commands, with all methods of `Store`.
 
     Raises `InvalidSettingError`.
     """

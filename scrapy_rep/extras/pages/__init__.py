@@ -1,21 +1,21 @@
-"""What pages say about themselves; dropped links, stamped items. Private.
+"""Read page directives, drop links, and stamp items. Private.
 
-All three parts are spider middlewares, because only there a response and what a callback makes of it are both
-at hand. A page passes through two moments:
+All three parts are spider middlewares, because only these see both a response and the output of its callback. A
+page passes through two moments:
 
-* before its callback, `page_directives` reads it: header fields and meta elements. Most pages say nothing,
-  which one look shows (`reading.is_silent`). What is said is counted, stamped and sent as `Events.page_read`;
-* with each request and item of the callback: a link of a page that says nofollow is dropped, and an item of a
-  page that says noindex is marked or dropped, if the settings obey. `link_filter` drops links that a known
-  robots.txt forbids, `item_stamp` puts the stamp into items.
+* before its callback, `page_directives` reads header fields and meta elements. A quick check shows that most pages
+  have none (`reading.is_silent`). Directives are counted, stamped and sent as `Events.page_read`;
+* with each request and item of the callback: if the settings obey, links of a nofollow page are dropped, and items
+  of a noindex page are marked or dropped. `link_filter` drops links that a known robots.txt disallows,
+  `item_stamp` puts the stamp into items.
 
-Reading and obeying are two classes: Scrapy puts a generator around the output of a callback for each middleware
-that has a say in it, so one that only reads must not have the methods.
+Reading and obeying are two classes: Scrapy wraps the output of a callback in a generator for each middleware that
+defines the methods. A middleware that only reads must not define them.
 
-An error page is read and has no effect: it speaks for nothing. Links are looked up when a request needs them,
-by the parser that the spider has used already.
+An error page is read without effect: it stands for no content. Links are extracted when a request needs them, by
+the parser that the spider has already used.
 
-The obvious other way is to obey in a link extractor. It sees one page at a time and only the links that it
-extracts itself, while callbacks also make requests by hand. The filter of links is no promise either: in doubt
-a link passes, because the gate judges it again, and a link that is dropped by mistake is lost.
+The obvious alternative is to obey in a link extractor. It sees only the links that it extracts, while callbacks
+also create requests by hand. The link filter is no guarantee either: in doubt a link passes, because the gate
+judges it again, and a link dropped by mistake is lost.
 """

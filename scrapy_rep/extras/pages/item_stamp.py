@@ -1,4 +1,4 @@
-"""`ItemStamp`: puts the stamp of a response into the items that its callback yields (``REP_ITEM_FIELD``)."""
+"""`ItemStamp`: puts the stamp of a response into the items of its callback (``REP_ITEM_FIELD``)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SHORT: Final = ("verdict", "mode", "rule", "sha256", "fetched", "page")
-"""The fields of a short stamp. ``verdict`` is the one to filter by: in every mode most pages are allowed."""
+"""The fields of a short stamp. Filter by ``verdict``: in every mode, most pages are allowed."""
 
 
 class ItemStamp(BaseSpiderMiddleware):
     """Spider middleware that puts the stamp of the response into each item; the add-on enables it.
 
-    The field is None if robots.txt was not asked about the response, so that all items have it. Items of
-    ``start()`` have no response and are left alone. An item that cannot take the stamp passes without it.
+    All items have the field; it is None if robots.txt was not consulted for the response. Items of ``start()``
+    have no response and stay unchanged. An item that cannot take the stamp passes without it.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -43,7 +43,7 @@ class ItemStamp(BaseSpiderMiddleware):
         self._warned: set[type] = set()
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
-        """Return *item* with the stamp of *response*, in a dict of its own."""
+        """Return *item* with a copy of the stamp of *response*."""
         if response is None or item is None:
             return item
         try:
@@ -71,7 +71,7 @@ class ItemStamp(BaseSpiderMiddleware):
         )  # fmt: skip
 
     def _reason(self, item_class: type, error: Exception) -> str:
-        """Why items of *item_class* cannot take the stamp, and what to add to it."""
+        """Why items of *item_class* cannot take the stamp, and what to add to the class."""
         if not isinstance(error, KeyError):
             return f"{self._field!r}, the field of REP_ITEM_FIELD, cannot be set ({describe(error)})"
         field = "scrapy.Field()" if issubclass(item_class, Item) else "None"

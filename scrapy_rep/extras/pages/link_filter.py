@@ -1,4 +1,4 @@
-"""`LinkFilter`: drops links that robots.txt forbids before the scheduler stores them (``REP_FILTER_LINKS``)."""
+"""`LinkFilter`: drops disallowed links before the scheduler stores them (``REP_FILTER_LINKS``)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ logger = logging.getLogger(__name__)
 
 
 class LinkFilter(BaseSpiderMiddleware):
-    """Spider middleware that drops links which robots.txt forbids; the add-on enables it.
+    """Spider middleware that drops links disallowed by robots.txt; the add-on enables it.
 
-    It judges links to origins whose robots.txt is in memory. Only rules drop a link: an unreachable origin may be
-    back when the request is about to start. These are left to the gate: start requests, requests with an errback,
-    ``dont_filter`` or ``dont_obey_robotstxt``, and sites in other modes than *obey*.
+    It judges links to origins whose robots.txt is in memory. Only a rule drops a link: an unreachable origin may
+    be back when the request starts. The gate judges all others: start requests, requests with an errback,
+    ``dont_filter`` or ``dont_obey_robotstxt``, and sites in modes other than *obey*.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -49,14 +49,14 @@ class LinkFilter(BaseSpiderMiddleware):
         return request if not is_judged or self._passes(request, response) else None
 
     def _judges(self, link: Request) -> bool:
-        """Whether *link* is judged here; all others are left to the gate."""
+        """Whether the filter judges *link*; the gate judges all other links."""
         if link.dont_filter or link.meta.get("is_start_request") or has_errback(link, self.crawler.spider):
             return False
         extension = self._extension
         return extension.judge.state_to_ask(link) is not None and extension.judge.asks_rules(link)
 
     def _passes(self, link: Request, response: Response | None) -> bool:
-        """Whether *link* goes on to the scheduler, as it does if its robots.txt is unknown; report it if not."""
+        """Whether *link* passes to the scheduler, as with an unknown robots.txt; report a dropped link."""
         try:
             robots = self._extension.registry.current(self._extension.targets.of(link))
             decision = self._extension.judge.decide(robots, link) if robots is not None else None

@@ -1,4 +1,4 @@
-"""`PageDirectivesMiddleware`: reports or obeys what pages say about themselves (``REP_PAGE_DIRECTIVES``)."""
+"""`PageDirectivesMiddleware`: reports or obeys page directives (``REP_PAGE_DIRECTIVES``)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FOLLOW: Final = "rep_follow"
-"""Meta key: the request is made although the page says nofollow."""
+"""Meta key: follow the link although its page says nofollow."""
 
 _STATS: Final = {
     "noindex": "rep/page/noindex_count",
@@ -47,7 +47,7 @@ _WORD: Final = re.compile(r"[^\s,]+")
 class PageDirectivesMiddleware(PageMiddleware):
     """Spider middleware for ``X-Robots-Tag``, ``Robots-Tag`` and meta robots; the add-on enables it.
 
-    What a page says is counted, stamped, signalled and put into the audit log. Sitemaps are not read.
+    Directives are counted, stamped, sent as a signal, and written to the audit log. Sitemaps are not read.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -73,7 +73,7 @@ class PageDirectivesMiddleware(PageMiddleware):
         return said
 
     def _report(self, response: Response, request: Request, said: PageDirectives) -> None:
-        """Count, stamp, record and signal what *response* says."""
+        """Count, stamp, record and signal the directives of *response*."""
         for name, stat in _STATS.items():
             if getattr(said, name):
                 self._count(stat)
@@ -86,16 +86,16 @@ class PageDirectivesMiddleware(PageMiddleware):
 
 
 class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
-    """What follows where pages are obeyed, or ``rel`` of their links counts.
+    """The middleware of a crawl that obeys page directives or the ``rel`` of links.
 
-    Requests for the links of a page that says nofollow are dropped, and items of one that says noindex are marked
-    or dropped. Error pages are read, and have no effect.
+    Requests for links of a nofollow page are dropped; items of a noindex page are marked or dropped. Error pages
+    are read without effect.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._obeys = self._settings.page_directives == "obey"
-        # Of responses that have an effect; their links are read when a request needs them.
+        # Only for responses whose directives have an effect; links are read when a request needs them.
         self._pages: WeakKeyDictionary[Response, PageDirectives] = WeakKeyDictionary()
         self._links: WeakKeyDictionary[Response, frozenset[str]] = WeakKeyDictionary()
         self._marked: WeakKeyDictionary[Response, frozenset[str]] = WeakKeyDictionary()
@@ -108,7 +108,7 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
         return said
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Return *request*, or None if it is for a link that is not to be followed."""
+        """Return *request*, or None if it is for a link that must not be followed."""
         said = self._pages.get(response) if response is not None else None
         if response is None or said is None or request.method != "GET" or request.meta.get(FOLLOW):
             return request
@@ -127,7 +127,7 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
         return None
 
     def _is_cut_off(self, url: str, response: Response) -> bool:
-        """Whether *url* is not requested because *response*, which says nofollow, led to it."""
+        """Whether *url* is a link of *response*, which says nofollow."""
         if response not in self._links:
             self._links[response] = links_of(response)
         return same(url) in self._links[response]
@@ -155,7 +155,7 @@ class ObeyedPageDirectives(PageDirectivesMiddleware, BaseSpiderMiddleware):
 
 
 def same(url: str) -> str:
-    """*url* in the spelling by which the duplicate filter compares requests."""
+    """*url* in the spelling that the duplicate filter compares."""
     return str(canonicalize_url(url))
 
 
@@ -175,7 +175,7 @@ def links_of(response: Response) -> frozenset[str]:
 
 
 def marked_links(response: Response) -> frozenset[str]:
-    """The URLs of which every link in *response* has nofollow in its ``rel``; none unless it is HTML."""
+    """The URLs whose links in *response* all have nofollow in their ``rel``; none unless it is HTML."""
     page = html_of(response)
     if page is None:
         return frozenset()
@@ -183,7 +183,7 @@ def marked_links(response: Response) -> frozenset[str]:
     marked: set[str] = set()
     plain: set[str] = set()
     for link in page.xpath(_WITH_REL):
-        element = link.root  # a selector fails on attributes one of whose names holds a control character
+        element = link.root  # a selector fails if an attribute's name has a control character
         url = absolute(element.get("href") or element.get("action", ""))
         (marked if "nofollow" in _words(element.get("rel", "")) else plain).add(url)
     return frozenset(marked - plain - {""})
@@ -194,12 +194,12 @@ def _words(rel: str) -> list[str]:
 
 
 def _absolute_by(response: TextResponse) -> Callable[[str], str]:
-    """What makes the ``href`` of a link in *response* absolute, as Scrapy does; empty for one that is no URL."""
+    """A function that makes an ``href`` in *response* absolute, like Scrapy; empty for an invalid URL."""
     base, encoding = get_base_url(response), response.encoding
 
     def absolute(href: str) -> str:
         try:
-            # A browser, and so Scrapy, writes a query in the encoding of the page.
+            # Browsers, and therefore Scrapy, encode a query in the encoding of the page.
             return same(safe_url_string(urljoin(base, href.strip()), encoding))
         except ValueError:
             return ""

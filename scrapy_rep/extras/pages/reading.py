@@ -1,6 +1,6 @@
-"""What a response says about itself; the middlewares that ask share a base.
+"""Read the directives and links of a response; the base class of the middlewares that do.
 
-Directives and signals are read by `scrapy_rep.directives`, links by the parser that spiders use too.
+`scrapy_rep.directives` reads directives and signals; links come from the parser that spiders also use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from scrapy_rep.directives import Directive
 
 NOTHING: Final = PageDirectives()
-"""What a page says that says nothing."""
+"""The directives of a page without any."""
 
 _BASE: Final = re.compile(rb"<base\b", re.IGNORECASE)
 _FIELDS: Final = frozenset({b"X-Robots-Tag", b"Robots-Tag"})  # as Scrapy spells the keys of headers
@@ -53,7 +53,7 @@ def headers_of(response: Response, names: Iterable[bytes]) -> list[tuple[bytes, 
 
 
 def content_type_of(response: Response) -> str:
-    """The Content-Type of *response*; that of HTML where Scrapy found out that it is."""
+    """The Content-Type of *response*; ``text/html`` if Scrapy detected HTML."""
     declared = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
     if isinstance(response, HtmlResponse) and not html_pages.is_html(declared):
         return "text/html;" + declared.partition(";")[2]
@@ -61,14 +61,14 @@ def content_type_of(response: Response) -> str:
 
 
 def is_html(response: Response) -> TypeGuard[TextResponse]:
-    """Whether *response* has elements that can say something; other packages have classes of their own."""
+    """Whether *response* is HTML, by its type, because other packages have their own response classes."""
     return html_pages.is_html(content_type_of(response))
 
 
 def html_of(response: Response) -> TextResponse | None:
-    """The page to read the links of *response* in; None if it is no HTML.
+    """The page whose links are those of *response*; None unless it is HTML.
 
-    That is *response* itself unless it is very long or its parser fails.
+    Returns *response* itself unless it is very long or its parser fails.
     """
     if not is_html(response):
         return None
@@ -82,10 +82,10 @@ def html_of(response: Response) -> TextResponse | None:
 
 
 def _parsable(page: TextResponse) -> TextResponse:
-    """*page*, or a copy of it for Scrapy's parser, which fails on a base that is no URL or an unknown charset."""
+    """*page*, or a repaired copy, because Scrapy's parser fails on an invalid base URL or an unknown charset."""
     with suppress(LookupError, ValueError):
         page.selector  # noqa: B018  # parses it
-        get_base_url(page)  # which may refuse what the parser takes
+        get_base_url(page)  # may reject a page that the parser accepts
         return page
     try:
         text = page.text
@@ -96,7 +96,7 @@ def _parsable(page: TextResponse) -> TextResponse:
 
 
 def is_successful(response: Response) -> bool:
-    """Whether what *response* says has an effect: an error page speaks for nothing."""
+    """Whether the directives of *response* have an effect; those of an error page have none."""
     return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
 
 
@@ -104,7 +104,7 @@ _said: WeakKeyDictionary[Response, PageDirectives] = WeakKeyDictionary()
 
 
 def said_by(response: Response, names: Collection[str], settings: RepSettings) -> PageDirectives:
-    """What *response* says to a crawler called *names*; the first to ask reads it."""
+    """The directives of *response* for a crawler with any of *names*, read once per response."""
     said = _said.get(response)
     if said is None:
         found = read_directives(response, names)
@@ -114,21 +114,21 @@ def said_by(response: Response, names: Collection[str], settings: RepSettings) -
 
 
 def read_directives(response: Response, names: Collection[str]) -> list[Directive]:
-    """The directives in header and meta elements of *response* that may address a crawler called *names*."""
+    """The directives in headers and meta elements of *response* that may address a crawler with any of *names*."""
     return directives_of(names, headers_of(response, _FIELDS), response.body, content_type_of(response))
 
 
 def is_silent(response: Response) -> bool:
-    """Whether one look shows that *response* says nothing: it has neither a field nor an element that could."""
+    """Whether a quick check shows that *response* has no directives: neither a header field nor a meta element."""
     body = response.body
-    # A zero is a sign of UTF-16. These three looks are for every page of a crawl.
+    # A zero byte suggests UTF-16. Every page of a crawl pays for these three checks.
     return _FIELDS.isdisjoint(response.headers) and META.search(body) is None and b"\0" not in body[:START]
 
 
 class PageMiddleware:
-    """Reads each response before its callback runs. Sitemaps are not read: what they say is not for their URLs.
+    """Reads each response before its callback, except sitemaps, whose directives are not about the listed URLs.
 
-    Scrapy puts a generator around the output of a callback for each middleware that has a say in it, so one that
+    Scrapy wraps the output of a callback in a generator for each middleware with methods for it. A middleware that
     only reads has none.
     """
 
@@ -149,7 +149,7 @@ class PageMiddleware:
         return cls(crawler)
 
     def process_spider_input(self, response: Response) -> None:
-        """Read what *response* says; most pages say nothing, which one look shows."""
+        """Read the directives of *response*, unless a quick check shows that it has none."""
         if self._skips_silent and is_silent(response):
             return
         request = response.request
@@ -166,9 +166,9 @@ class PageMiddleware:
         return said_by(response, self._extension.product_tokens.of(request), self._settings)
 
     def _report_dropped(self, logger: logging.Logger, what: str, url: str, why: str, name: str = "") -> None:
-        """Report that a link to *url*, or an item of it, was dropped; *what* is ``link`` or ``item``.
+        """Report a dropped link to *url*, or a dropped item of it; *what* is ``link`` or ``item``.
 
-        *name* is what a log line calls it, if not by its URL.
+        *name* replaces the URL in the log line.
         """
         message = "Link not followed, %(why)s: %(what)s" if what == "link" else "Item dropped, %(why)s: %(what)s"
         logger.debug(message, {"why": why, "what": name or url}, extra={"spider": self.crawler.spider})

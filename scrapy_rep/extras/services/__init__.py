@@ -1,23 +1,23 @@
-"""Requests that leave behind Scrapy's back: what a browser loads for a page. Private.
+"""Judge requests that Scrapy does not see: those of a browser that renders pages. Private.
 
-A crawl that renders pages in a browser sends requests that neither the gate nor the door sees. The browser asks
-about each of them (``PLAYWRIGHT_ABORT_REQUEST``), and `browser.BrowserGate` answers as the gate would: by the
-robots.txt of the request's own origin, under the modes and exceptions of the crawl.
+A crawl that renders pages in a browser sends requests past the gate and the door. The browser asks about each
+request (``PLAYWRIGHT_ABORT_REQUEST``), and `browser.BrowserGate` answers like the gate: by the robots.txt of the
+request's origin, under the modes and exceptions of the crawl.
 
-A request of the browser ends in one of three ways:
+A browser request ends in one of three ways:
 
-* it is let through, unasked: its scheme has no robots.txt, or it is the page itself, for a request that is
+* it passes without a check: its scheme has no robots.txt, or it is the page itself and its Scrapy request is
   exempt;
-* it is judged. That may wait for a robots.txt, fetched in a download slot of its own: the page, which waits for
-  this answer, may hold the last place in the slot of the same host;
-* it is aborted, if it is forbidden or cannot be judged. An exception would leave the browser waiting for ever.
+* it is judged. That may wait for a robots.txt, which is fetched in a separate download slot: the page waits for
+  this answer, and may occupy the last place in the slot of the same host;
+* it is aborted, if it is disallowed or cannot be judged. An exception would leave the browser waiting forever.
 
-A script may lead the page to a forbidden URL. The browser then shows an error page of its own.
-`Events.final_url` gives the gate the URL that it left for, so the response is judged by that.
+A script may navigate the page to a disallowed URL. The browser then shows its error page. `Events.final_url`
+passes the target URL to the gate, which judges the response by that URL.
 
-The obvious other way is to judge only the page, which is what Scrapy requested. But robots.txt speaks of URLs,
-and a site that disallows ``/api/`` means its scripts' requests for it too.
+The obvious alternative is to judge only the page that Scrapy requested. But robots.txt is about URLs, and a site
+that disallows ``/api/`` also means the requests of its scripts.
 
-The setting is that of a process, while a gate belongs to a crawl. So the add-on puts the gate of its crawl into
-the settings. A function of a project finds it only if one crawl runs.
+The setting belongs to a process, a gate to a crawl. The add-on therefore puts the gate of its crawl into the
+settings. A project's function finds the gate only if a single crawl runs.
 """

@@ -1,7 +1,7 @@
-"""What a browser requests for a page: it is judged as if Scrapy had asked for it.
+"""Judge the requests of a browser like requests of Scrapy.
 
-A browser loads scripts, images, frames and the pages that scripts lead to. scrapy-playwright asks
-``PLAYWRIGHT_ABORT_REQUEST`` about each of them, and passes a request of Playwright only.
+A browser loads scripts, images, frames, and pages to which scripts navigate. scrapy-playwright calls
+``PLAYWRIGHT_ABORT_REQUEST`` for each request, and passes only Playwright's request.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _MAX_DEAD_ENDS: Final = 1_000
 
 
 async def abort_forbidden(request: Any) -> bool:
-    """Whether robots.txt forbids *request*, a ``playwright.async_api.Request``: True aborts it.
+    """Return True, which aborts *request*, a ``playwright.async_api.Request``, if robots.txt disallows it.
 
-    ``PLAYWRIGHT_ABORT_REQUEST = "scrapy_rep.abort_forbidden"`` makes scrapy-playwright ask it. Whatever a page
-    loads is judged by the robots.txt of its own origin, under the modes and exceptions of the crawl. Waits for a
-    robots.txt that is not known. Never raises: what cannot be judged is aborted.
+    ``PLAYWRIGHT_ABORT_REQUEST = "scrapy_rep.abort_forbidden"`` makes scrapy-playwright call it. Each request of a
+    page is judged by the robots.txt of its origin, under the modes and exceptions of the crawl. Waits for an
+    unknown robots.txt. Never raises: a request that cannot be judged is aborted.
 
-    The add-on binds it to the crawl whose setting it is. Called from a function of the project it serves the only
-    crawl of the process; with several crawls it aborts everything.
+    The add-on binds the function to the crawl with the setting. Called from a project's function, it serves the
+    only crawl of the process; with several crawls it aborts every request.
     """
     gates = list(_open)
     if len(gates) == 1:
@@ -54,11 +54,11 @@ async def abort_forbidden(request: Any) -> bool:
 
 
 class BrowserGate:
-    """Judges what the browser of one crawl requests; a value of ``PLAYWRIGHT_ABORT_REQUEST``."""
+    """Judges the browser requests of one crawl; a value of ``PLAYWRIGHT_ABORT_REQUEST``."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        # URLs of pages under way that the project exempted from robots.txt.
+        # URLs of pages in progress that the project exempted from robots.txt.
         self._exempt: set[str] = set()
         self._dead_ends: LocalCache[str, str] = LocalCache(_MAX_DEAD_ENDS)
         self._log = Crawl.of(crawler).log
@@ -80,7 +80,7 @@ class BrowserGate:
         return aborts
 
     def _final_url(self, request: Request, response: Response) -> str | None:
-        """The forbidden URL that a script of the page led to; Chromium shows an error page then."""
+        """The disallowed URL to which a script navigated the page; Chromium then shows an error page."""
         if response.url.startswith("chrome-error:"):
             return self._dead_ends.pop(_key(request.url), None)
         return None
@@ -121,7 +121,7 @@ class BrowserGate:
             self._exempt.discard(_key(request.url))
 
     def __deepcopy__(self, _: Any) -> Self:
-        """Copies of the settings are for this crawl too."""
+        """Return the gate itself, because copies of the settings also belong to this crawl."""
         return self
 
     def __repr__(self) -> str:
@@ -129,13 +129,13 @@ class BrowserGate:
 
 
 def gate_of(crawl: Crawl) -> BrowserGate:
-    """The gate that the add-on put into the settings, or one for a function that calls `abort_forbidden`."""
+    """The gate that the add-on put into the settings, or a new gate for functions that call `abort_forbidden`."""
     setting = crawl.crawler.settings.get(ABORT_REQUEST)
     return setting if isinstance(setting, BrowserGate) else BrowserGate(crawl.crawler)
 
 
 _open: WeakSet[BrowserGate] = WeakSet()
-"""The gates of the crawls that run in this process."""
+"""The gates of the running crawls in this process."""
 
 
 @cache  # a page has hundreds of requests
@@ -148,16 +148,16 @@ def _log_unbound(crawls: int) -> None:
 
 
 def _cause(request: Request) -> Request:
-    """The request for whose sake robots.txt is fetched, in a download slot of its own.
+    """The request that causes a fetch of robots.txt, in a separate download slot.
 
-    A page may wait for this fetch, and may hold the last place in the download slot of the same host.
+    A page may wait for this fetch and occupy the last place in the download slot of the same host.
     """
     slot = f"robots.txt of {urlsplit(request.url).netloc}"
     return request.replace(meta={"download_slot": slot, DONT_OBEY: True})
 
 
 def _page_left(request: Any) -> str | None:
-    """The URL of the page that *request* leaves for another one; None for a frame, and for what a page loads."""
+    """The URL of the page that *request* navigates away from; None for frames and for resources of a page."""
     try:
         frame = request.frame if request.is_navigation_request() else None
         return frame.url if frame is not None and frame.parent_frame is None else None
@@ -169,9 +169,9 @@ _URL: Final = re.compile(r"([^/?#]*//[^/?#]*)(/?)([^#]*)")
 
 
 def _key(url: str) -> str:
-    """*url* as a browser requests it: no fragment, no default port, a host in lower case, a slash behind it.
+    """*url* as a browser requests it: no fragment, no default port, and a lower-case host followed by a slash.
 
-    Every other octet counts: the project exempted ``/private``, and not ``/private/``.
+    Every other byte counts: a project that exempts ``/private`` does not exempt ``/private/``.
     """
     found = _URL.match(url)
     return f"{Origin.find(found[1]) or found[1]}/{found[3]}" if found else url
