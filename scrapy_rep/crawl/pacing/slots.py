@@ -464,7 +464,7 @@ class Slots:
             return self._download_slots.seconds_to_start(slot.key, slot.handed_out)
         self.keep_applied(slot)
         seconds = self._download_slots.seconds_to_start(slot.key, slot.handed_out)
-        return None if seconds is None or slot.at_door else max(seconds, slot.held_for)
+        return None if seconds is None or slot.at_door else max(seconds, slot.held_until - clock.monotonic())
 
     def _forget(self) -> None:
         """Forget records that no longer matter, in bulk and too rarely to slow down new ones."""

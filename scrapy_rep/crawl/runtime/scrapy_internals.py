@@ -460,8 +460,9 @@ class DownloadSlots:
 
     def delay(self, key: str) -> tuple[float, float] | None:
         """Return the slot's delay in seconds, and its jitter as a share of the delay; None without a slot."""
-        slot = self._slots.get(key)
-        return (slot.delay, _jitter(slot)) if slot is not None else None
+        if (slot := self._slots.get(key)) is None:
+            return None
+        return slot.delay, slot.jitter if hasattr(slot, "jitter") else 0.5 * slot.randomize_delay  # as `_jitter`
 
     def set_delay(self, key: str, delay: float, jitter: float) -> None:
         """Set the delay and the jitter of the download slot, as in `delay`."""
